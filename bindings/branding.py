@@ -72,9 +72,8 @@ class RecordedBranding:
         return self._bindings.run_in_transaction(write, actor=who)
 
     def current(self) -> Branding:
-        """Return the recorded branding of the public pages from the memory of this process.
-
-        It is about one second old at most. It is empty if nothing is recorded, or if the store was never read.
+        """Return the recorded branding of the public pages from the memory of this process. It is about one second old
+        at most. It is empty if nothing is recorded, or if the store was never read.
         """
         return self._rule_cache.branding()
 

@@ -1,7 +1,6 @@
 """Changes of several names in one transaction: all or none, and only if each name has the expected revision.
-
-:meth:`~ararat.bindings.collection.Bindings.change` makes them. Each method of ``Bindings`` that changes one
-name is such a change.
+:meth:`~ararat.bindings.collection.Bindings.change` makes them. Each method of ``Bindings`` that changes one name is
+such a change.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 
 
 def attempts(where: str, what: str) -> Iterator[AbstractContextManager[None]]:
-    """Yield a ``with`` block for each attempt of a change, so that it is repeated if another writer was faster.
-
-    The last one then raises :class:`BindingsUnavailable`. ``where`` names the database, and ``what`` the changed thing,
-    for its message. Leave the loop in the ``with`` block after the change.
+    """Yield a ``with`` block for each attempt of a change, so that it is repeated if another writer was faster. The
+    last one then raises :class:`BindingsUnavailable`. ``where`` names the database, and ``what`` the changed thing, for
+    its message. Leave the loop in the ``with`` block after the change.
     """
     for number in range(1, _TRIES + 1):
         yield _attempt(where, what, is_last=number == _TRIES)
@@ -92,11 +90,9 @@ class ChangeResult(NamedTuple):
 def save(
     name: Name, fields: Fields, rules: NamingRules, *, revision: int | None = None, relocate: bool = False
 ) -> NameChange:
-    """Request to create a name, or to replace all its fields.
-
-    A missing field gets its default, but a missing state or resource stays. ``rules`` are those of the site. With
-    ``relocate``, the caller decides that a new target leads to the same resource. Otherwise, the request must repeat
-    the recorded resource.
+    """Request to create a name, or to replace all its fields. A missing field gets its default, but a missing state or
+    resource stays. ``rules`` are those of the site. With ``relocate``, the caller decides that a new target leads to
+    the same resource. Otherwise, the request must repeat the recorded resource.
     """
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
@@ -131,9 +127,8 @@ def withdraw(
 def restore(
     name: Name, *, resource: str | None = None, is_same: bool = False, revision: int | None = None
 ) -> NameChange:
-    """Request to make a withdrawn name live again. Another ``resource`` than the recorded one is refused.
-
-    With ``is_same``, the caller decides that the thing is the recorded one if ``resource`` is missing.
+    """Request to make a withdrawn name live again. Another ``resource`` than the recorded one is refused. With
+    ``is_same``, the caller decides that the thing is the recorded one if ``resource`` is missing.
     """
 
     def decide(existing: Binding, now: datetime) -> Sequence[Change]:
@@ -150,10 +145,8 @@ def delete(name: Name, *, revision: int | None = None) -> NameChange:
 def change_recorded(
     name: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
 ) -> NameChange:
-    """Request a change of a name that must be recorded, or else the change raises :class:`Missing`.
-
-    ``decide`` receives the recorded binding and the current time. ``revision`` is the expected revision; None does not
-    check it.
+    """Request a change of a name that must be recorded, or else the change raises :class:`Missing`. ``decide`` receives
+    the recorded binding and the current time. ``revision`` is the expected revision; None does not check it.
     """
     key = naming.key_of(name)
 
@@ -167,9 +160,8 @@ def change_recorded(
 
 @contextmanager
 def at_item(number: int) -> Iterator[None]:
-    """Add the position of a name in a list of changes to each :class:`BindingError` in a ``with`` block.
-
-    ``number`` is the position, from 0.
+    """Add the position of a name in a list of changes to each :class:`BindingError` in a ``with`` block. ``number`` is
+    the position, from 0.
     """
     try:
         yield
@@ -196,9 +188,8 @@ def require_distinct(name_changes: Sequence[NameChange]) -> None:
 
 
 def require_granted(name_changes: Iterable[NameChange], actor: Actor) -> None:
-    """Raise :class:`BindingError` with the code ``not-granted`` if ``actor`` cannot change one of the names.
-
-    Nothing is read before, so that the answer does not depend on names of others.
+    """Raise :class:`BindingError` with the code ``not-granted`` if ``actor`` cannot change one of the names. Nothing is
+    read before, so that the answer does not depend on names of others.
     """
     for number, each in enumerate(name_changes):
         with at_item(number):
@@ -212,12 +203,8 @@ def make(
     operation: int | None = None,
 ) -> list[ChangeResult]:
     """Write ``name_changes``, the changes of several names, in a transaction, and return their results in the same
-    order.
-
-    ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
-
-    Raises :class:`Stale` if a name has another revision than expected, and the errors that a change raises when it is
-    decided.
+    order. ``now`` is the time of the changes, and ``operation`` the number of their operation, or None. Raises
+    :class:`Stale` if a name has another revision than expected, and the errors that a change raises when it is decided.
     """
     bindings = transaction.get([each.key for each in name_changes])
     records: PrefixRecords | None = None

@@ -122,17 +122,15 @@ class Bindings:
 
     @property
     def store(self) -> Store:
-        """The open database or file of these bindings. It is opened if it is not open yet.
-
-        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """The open database or file of these bindings. It is opened if it is not open yet. Raises
+        :class:`BindingsUnavailable` if it cannot be opened.
         """
         return self._opening.store
 
     def open(self) -> Self:
-        """Open the database or file of these bindings now, if it is not open yet, and return the bindings.
-
-        Raises :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``.
-        Raises :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
+        """Open the database or file of these bindings now, if it is not open yet, and return the bindings. Raises
+        :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``. Raises
+        :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
         """
         self._opening.open()
         return self
@@ -175,9 +173,7 @@ class Bindings:
 
         Another argument that is None does not change the recorded value. A new name has the defaults no metadata, no
         alternates, no passthrough, 302 and "name". Elements of ``metadata`` and ``alternates`` that are not passed
-        stay; pass an empty text to delete an element.
-
-        Returns one of these texts. Each change goes to the history.
+        stay; pass an empty text to delete an element. Returns one of these texts. Each change goes to the history.
 
         - "bound": the name is new.
         - "unchanged": the binding is recorded already.
@@ -187,9 +183,8 @@ class Bindings:
         - "reserved": the name is new, and ``embargo`` is in the future.
 
         Raises :class:`BindingConflict` for every other change, because a name is never re-assigned; also for a new
-        target together with a first resource. Raises :class:`BindingError` for arguments that cannot be bound.
-
-        Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
+        target together with a first resource. Raises :class:`BindingError` for arguments that cannot be bound. Source:
+        ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
         fields = _fields(target, arguments)
         checked = (fields if fields.kind else fields._replace(kind="located")).for_name(identifier, self.naming)
@@ -213,14 +208,11 @@ class Bindings:
         """Move a live name to another place: a new target, kind, passthrough, scope or alternates.
 
         ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
-        check it.
-
-        The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
-        instead. ``target`` is a URL, a path of this site or all fields in one value. The other ``arguments`` are the
-        fields of :meth:`bind`, from ``kind`` to ``scope``. The target is needed, unless ``kind`` is "described".
-        Another argument that is None does not change the recorded value.
-
-        Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
+        check it. The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded
+        resource instead. ``target`` is a URL, a path of this site or all fields in one value. The other ``arguments``
+        are the fields of :meth:`bind`, from ``kind`` to ``scope``. The target is needed, unless ``kind`` is
+        "described". Another argument that is None does not change the recorded value. Returns "relocated" or
+        "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
         return self._change(changes.relocate(identifier, _fields(target, arguments), revision=revision), actor)
 
@@ -236,10 +228,8 @@ class Bindings:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
 
         ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
-        check it.
-
-        ``target`` is a URL, a path of this site, all fields in one value, or None. The other ``arguments`` are the
-        fields of :meth:`bind`, from ``kind`` to ``scope``. The default of ``kind`` is "located" with a target,
+        check it. ``target`` is a URL, a path of this site, all fields in one value, or None. The other ``arguments``
+        are the fields of :meth:`bind`, from ``kind`` to ``scope``. The default of ``kind`` is "located" with a target,
         otherwise "described". Returns "reserved", or for a reserved name "updated" or "unchanged". Raises
         :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
 
@@ -261,10 +251,9 @@ class Bindings:
     def delete(self, identifier: Name, *, revision: int | None = None, actor: Actor | str | None = None) -> Outcome:
         """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
 
-        ``identifier`` is the ARK or URN, as a text or parsed.
-
-        ``revision`` is the revision that the name must still have; None does not check it. Raises
-        :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
+        ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the revision that the name must still
+        have; None does not check it. Raises :class:`BindingConflict` with the code ``delete-public`` for a live or
+        withdrawn name.
         """
         return self._change(changes.delete(identifier, revision=revision), actor)
 
@@ -300,11 +289,9 @@ class Bindings:
     ) -> Outcome:
         """Make a withdrawn name live again for the same resource. Return "restored", or "unchanged" for a live name.
 
-        ``identifier`` is the ARK or URN, as a text or parsed.
-
-        ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is the revision that the name
-        must still have; None does not check it. Raises :class:`BindingConflict` for another resource and for a reserved
-        name.
+        ``identifier`` is the ARK or URN, as a text or parsed. ``resource`` must be the recorded one, or None if none is
+        recorded. ``revision`` is the revision that the name must still have; None does not check it. Raises
+        :class:`BindingConflict` for another resource and for a reserved name.
         """
         return self._change(changes.restore(identifier, resource=resource, revision=revision), actor)
 
@@ -325,9 +312,7 @@ class Bindings:
         - ``published``: False if the name is not published; it then gets no availability.
 
         Raises :class:`BindingError` if the policy of these bindings forbids the promise, and :class:`BindingConflict`
-        for a reserved or withdrawn name.
-
-        Source: POL-016 to POL-020.
+        for a reserved or withdrawn name. Source: POL-016 to POL-020.
         """
 
         def promise(existing: Binding, now: datetime) -> Sequence[Change]:
@@ -337,9 +322,8 @@ class Bindings:
 
     def lookup(self, identifier: Name) -> Binding | None:
         """Return the binding of the name ``identifier``, or None if it is not recorded. Reserved and withdrawn names
-        are recorded, too. :meth:`get` raises an error instead.
-
-        Raises :class:`BindingError` for a text that is not an identifier.
+        are recorded, too. :meth:`get` raises an error instead. Raises :class:`BindingError` for a text that is not an
+        identifier.
         """
         key = naming.key_of(identifier)
         return self.store.fetch((key,)).get(key)
@@ -430,10 +414,8 @@ class Bindings:
 
     def list_operations(self, *, cursor: int | None = None, limit: int = 100) -> list[Operation]:
         """Return the recorded changes of many names at once, such as imports, the newest first. The list is empty for a
-        table file.
-
-        ``cursor`` is the number of the last operation of the page before, or None for the first page. ``limit`` is
-        from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.
+        table file. ``cursor`` is the number of the last operation of the page before, or None for the first page.
+        ``limit`` is from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -465,14 +447,10 @@ class Bindings:
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none, and return the results in the same order.
 
-        Its grants are checked before any name is read.
-
-        ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name. The functions of
-        :mod:`~.changes` request them.
-
-        Raises :class:`Stale` if a name has another revision than expected. Raises :class:`BindingError` with the code
-        ``changes-count`` or ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is
-        written then.
+        Its grants are checked before any name is read. ``name_changes`` has at most :data:`~.changes.MAX_CHANGES`
+        changes, each of another name. The functions of :mod:`~.changes` request them. Raises :class:`Stale` if a name
+        has another revision than expected. Raises :class:`BindingError` with the code ``changes-count`` or
+        ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is written then.
         """
         who = Actor.of(actor)
         changes.require_few(len(name_changes))
@@ -500,11 +478,9 @@ class Bindings:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, actor: Actor = NOBODY) -> Iterator[Transaction]:
-        """Begin a transaction of the store, in which ``actor`` changes names.
-
-        At its end, the audit gets the changes, and the functions of the actor are called. With ``exclusive``, other
-        writers wait until it ends. Raises :class:`Collision` if another writer was faster, :class:`ReadOnlyBindings`
-        and :class:`BindingsUnavailable`.
+        """Begin a transaction of the store, in which ``actor`` changes names. At its end, the audit gets the changes,
+        and the functions of the actor are called. With ``exclusive``, other writers wait until it ends. Raises
+        :class:`Collision` if another writer was faster, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
         """
         changes_rules = False
         try:
@@ -531,11 +507,8 @@ class Bindings:
     def run_in_transaction(
         self, function: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY
     ) -> T:
-        """Run ``function`` in a transaction, and return its result. Repeat it if another writer was faster.
-
-        With ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions
-        apply.
-
+        """Run ``function`` in a transaction, and return its result. Repeat it if another writer was faster. With
+        ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions apply.
         Raises :class:`BindingsUnavailable` after some repetitions.
         """
         for attempt in changes.attempts(self.location, "name"):

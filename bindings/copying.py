@@ -1,9 +1,8 @@
 """Copy all records of a store into an empty database: exactly, as a stream, and in one transaction.
 
 A checksum of each table is the sum of the hashes of its rows. So the order of the rows does not matter. PostgreSQL
-computes it in the server. Both sides must have the same checksums, or nothing is written.
-
-Sessions, failed sign-ins, jobs, saved responses and results of traces are not copied: they belong to a running site.
+computes it in the server. Both sides must have the same checksums, or nothing is written. Sessions, failed sign-ins,
+jobs, saved responses and results of traces are not copied: they belong to a running site.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -45,9 +44,8 @@ Progress = Callable[[str, int], object]
 
 
 class TableCopy(NamedTuple):
-    """A copied database table: its name ``table``, the number of its ``rows``, and their ``checksum``.
-
-    The checksum does not depend on the order of the rows, and is equal in both stores.
+    """A copied database table: its name ``table``, the number of its ``rows``, and their ``checksum``. The checksum
+    does not depend on the order of the rows, and is equal in both stores.
     """
 
     table: str
@@ -61,15 +59,11 @@ def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None
     Everything is copied: names with their history, dates, revisions and actors, rules and prefix records with their
     history, and reserved names. It also copies operations, counters, accounts and their requests, and the verifiable
     log. A file of text has no history: each of its names gets one event with the time of the file. If ``new`` is None,
-    the records are only read and counted.
-
-    ``progress`` is called with the name of a table and its number of rows so far.
-
-    Readers of ``new`` see the copy as one change. Later changes of ``old`` are not copied, so stop its writers before.
-
-    Raises :class:`BindingError` with the code ``store-not-empty``, ``not-in-snapshot`` if ``old`` is a snapshot, or
-    ``copy-differs`` if the two checksums of a table differ. Raises :class:`ReadOnlyBindings` if ``new`` is a file, and
-    :class:`BindingsUnavailable`. Nothing is written then.
+    the records are only read and counted. ``progress`` is called with the name of a table and its number of rows so
+    far. Readers of ``new`` see the copy as one change. Later changes of ``old`` are not copied, so stop its writers
+    before. Raises :class:`BindingError` with the code ``store-not-empty``, ``not-in-snapshot`` if ``old`` is a
+    snapshot, or ``copy-differs`` if the two checksums of a table differ. Raises :class:`ReadOnlyBindings` if ``new`` is
+    a file, and :class:`BindingsUnavailable`. Nothing is written then.
     """
     if old.kind == "snapshot":
         raise BindingError("not-in-snapshot")
@@ -99,10 +93,7 @@ def require_empty(store: Bindings) -> None:
 
 
 def require_empty_at(transaction: Transaction, where: str) -> None:
-    """Raise :class:`BindingError` with the code ``store-not-empty`` in a transaction of a database that has records.
-
-    ``where`` is the place of the database, for the message.
-    """
+    """Raise :class:`BindingError` with the code ``store-not-empty`` in a transaction of a database that has records."""
     for table in TABLES:
         own = f" WHERE name NOT IN {_OF_NEW_DATABASE}" if table is schema.meta else ""
         if transaction.connection.exec_driver_sql(f"SELECT 1 FROM {table}{own} LIMIT 1").first():
@@ -128,9 +119,7 @@ def insert_rows(
     transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None
 ) -> TableCopy:
     """Insert ``rows`` into an empty database table, and return their number and checksum. A row has all columns of
-    ``table``.
-
-    ``report`` is called with the name of the table and the number of rows so far.
+    ``table``. ``report`` is called with the name of the table and the number of rows so far.
     """
     transaction.drop_triggers()
     lines = _Lines(table, report or (lambda table, rows: None))

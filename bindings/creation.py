@@ -1,6 +1,5 @@
-"""Create several names in one transaction: names that the caller chooses, and names that are minted.
-
-A name can be minted only if the same thing has none yet (get or create).
+"""Create several names in one transaction: names that the caller chooses, and names that are minted. A name can be
+minted only if the same thing has none yet (get or create).
 """
 
 from __future__ import annotations
@@ -85,7 +84,6 @@ def create(
     Return the results in order.
 
     Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
-
     Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`. :attr:`MintedChange.unless` raises
     :class:`BindingError` with the code ``key-ambiguous`` if several names have the resource, or one that ``actor`` must
     not read, and if the resource of another name differs only in case, spaces or hyphens; with ``key-former`` if the
@@ -300,9 +298,8 @@ class _Creation:
 
     def _require_different(self, transaction: Transaction, keys: Mapping[int, tuple[str, str]]) -> None:
         """Raise :class:`BindingError` if a key differs from that of a recorded or an earlier name only in its spelling,
-        or is a former number of a recorded thing.
-
-        A person can be asked whether both are one thing, and a program cannot.
+        or is a former number of a recorded thing. A person can be asked whether both are one thing, and a program
+        cannot.
         """
         earlier: dict[tuple[str, str], str] = {}
         by_beginning: defaultdict[str, set[str]] = defaultdict(set)

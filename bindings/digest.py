@@ -1,5 +1,4 @@
 """The facts about a store that a person must act on: its backup, disk, servers, dead links, log, tokens and imports.
-
 One function computes them for all who tell them: ``ararat digest``, ``/healthz``, ``/metrics`` and the desk.
 """
 
@@ -133,9 +132,8 @@ def facts(bindings: Bindings) -> list[DigestFact]:
     imports.
 
     The order is that of :data:`CODES`. A subject that the store does not have is left out. Things are counted up to
-    :data:`MAX_COUNTED`. What cannot be found out is a problem of its own, and the other facts stay.
-
-    Raises :class:`BindingsUnavailable` if nothing of the store can be read.
+    :data:`MAX_COUNTED`. What cannot be found out is a problem of its own, and the other facts stay. Raises
+    :class:`BindingsUnavailable` if nothing of the store can be read.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

@@ -1,7 +1,6 @@
-"""Put a name, or all names below a prefix, on hold; release and list holds (:mod:`.names.prefixes.holds`).
-
-A name that is recorded is held as a name, any other text as a prefix. A hold of a prefix is in its prefix record, so
-that its history shows it.
+"""Put a name, or all names below a prefix, on hold; release and list holds (:mod:`.names.prefixes.holds`). A name that
+is recorded is held as a name, any other text as a prefix. A hold of a prefix is in its prefix record, so that its
+history shows it.
 
 >>> import tempfile
 >>> from datetime import timedelta
@@ -83,10 +82,7 @@ class Holding(NamedTuple):
 def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
     """Return the key of a recorded name or prefix that is to be put on hold, and "name" or "prefix".
 
-    ``text`` is the name or prefix in any spelling.
-
-    ``kind`` is the expected kind; None accepts both, a name first.
-
+    ``text`` is the name or prefix in any spelling. ``kind`` is the expected kind; None accepts both, a name first.
     Raises :class:`BindingError` with the code ``hold-unknown`` for a text that is neither a recorded name nor a prefix
     with a record, a rule or names. Raises like :func:`.prefixes.check_prefix`, too.
     """
@@ -146,10 +142,8 @@ def release(
     """End the hold of a name or a prefix, so that its redirects work again.
 
     ``revision`` is the expected revision; None does not check it. ``of`` is the name or prefix in any spelling.
-    ``kind`` is "name" or "prefix", or None to find out.
-
-    With None, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code ``hold-missing``
-    if there is no hold.
+    ``kind`` is "name" or "prefix", or None to find out. With None, a name without a hold is taken for a prefix. Raises
+    :class:`BindingError` with the code ``hold-missing`` if there is no hold.
     """
     key, actual_kind = require_held(bindings, of, kind)
     if actual_kind == "name":
@@ -162,14 +156,9 @@ def release(
 
 
 def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
-    """Return the key of a name or prefix whose hold is to end, and "name" or "prefix".
-
-    ``text`` is the name or prefix in any spelling.
-
-    ``kind`` is the expected kind; None accepts both.
-
-    It is the name, if it has a hold, else the prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a
-    text that is neither.
+    """Return the key of a name or prefix whose hold is to end, and "name" or "prefix". ``text`` is the name or prefix
+    in any spelling. ``kind`` is the expected kind; None accepts both. It is the name, if it has a hold, else the
+    prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a text that is neither.
     """
     if (key := _name(bindings, text, kind, lambda name: name.hold_until is not None)) is not None:
         return key, "name"
@@ -274,7 +263,6 @@ class PublicAnswer(NamedTuple):
 
 def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
     """Return what a client without credentials may know about the name of ``binding`` at the time ``now`` in UTC.
-
     ``held`` has the holds of names and prefixes. All interfaces without credentials use it, so that none of them shows
     a target that the resolver does not show.
     """
@@ -285,11 +273,8 @@ def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
 
 def hold_for(bindings: Bindings, key: str) -> Hold | None:
     """Return the hold that stops the redirect of the name ``key`` now, or None. Holds of names and prefixes above it
-    count.
-
-    Of several holds, the one of the longest name or prefix is returned.
-
-    Changes of other processes are seen after about a second.
+    count. Of several holds, the one of the longest name or prefix is returned. Changes of other processes are seen
+    after about a second.
     """
     now, held = bindings.now(), bindings.source.holds()
     binding = bindings.store.fetch([key]).get(key)

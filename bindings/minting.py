@@ -66,35 +66,24 @@ def mint(
 ) -> list[str]:
     """Create ``count`` (1 to 10,000) new opaque names below a NAAN or shoulder, and return them in normal form.
 
-    All are reserved in one transaction, or none.
-
-    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
-    URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of characters after it, without the check character.
-    ``check`` is "noid" for a check character over NAAN and Name, "name" for one over the Name, or False; True is
-    "noid". "nbn" is the check digit of the URNs of the German National Library (:func:`.german_check_digit`). With
-    ``digits`` all characters are digits. The pattern of the prefix record replaces each of these three that is None;
-    the longest prefix with a pattern applies. Without a pattern the names have 8 betanumeric characters and no check
-    character.
-
-    Names are random and unpredictable; with ``sequential`` they are numbered.
-
-    A minted name is reserved, and is never minted again. With ``embargo``, it is live from this date or
-    time on. Several names are one operation, which can be undone.
-
-    Names are skipped if they were ever reserved or bound, including withdrawn and deleted names. Names above a bound
-    name are skipped, too. Names that a rule answers are skipped, unless ``under_rule`` is set. Names with a character
-    that a prefix record does not permit are skipped, too. URNs that do not follow the rules of their namespace are
-    skipped, too. A warning is logged if the NAAN is not registered.
-
-    Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
-    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
-    ``name-characters`` (a prefix record does not permit a character of the pattern) or ``names-exhausted``,
-    ReadOnlyBindings and BindingsUnavailable.
-
-    Below a delegated prefix, the code is ``prefix-delegated``, and below a retired one ``prefix-retired``. Names of
-    such prefixes are skipped if the namespace contains them (X-15).
-
-    Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
+    All are reserved in one transaction, or none. ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can
+    precede it. It can also be the beginning of URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of
+    characters after it, without the check character. ``check`` is "noid" for a check character over NAAN and Name,
+    "name" for one over the Name, or False; True is "noid". "nbn" is the check digit of the URNs of the German National
+    Library (:func:`.german_check_digit`). With ``digits`` all characters are digits. The pattern of the prefix record
+    replaces each of these three that is None; the longest prefix with a pattern applies. Without a pattern the names
+    have 8 betanumeric characters and no check character. Names are random and unpredictable; with ``sequential`` they
+    are numbered. A minted name is reserved, and is never minted again. With ``embargo``, it is live from this date or
+    time on. Several names are one operation, which can be undone. Names are skipped if they were ever reserved or
+    bound, including withdrawn and deleted names. Names above a bound name are skipped, too. Names that a rule answers
+    are skipped, unless ``under_rule`` is set. Names with a character that a prefix record does not permit are skipped,
+    too. URNs that do not follow the rules of their namespace are skipped, too. A warning is logged if the NAAN is not
+    registered. Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``,
+    ``mint-count``, ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole
+    namespace), ``name-characters`` (a prefix record does not permit a character of the pattern) or ``names-exhausted``,
+    ReadOnlyBindings and BindingsUnavailable. Below a delegated prefix, the code is ``prefix-delegated``, and below a
+    retired one ``prefix-retired``. Names of such prefixes are skipped if the namespace contains them (X-15). Source:
+    ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """
     who = Actor.of(actor)
     try:
@@ -132,10 +121,8 @@ def mint(
 
 
 def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: int, now: datetime) -> int | None:
-    """Record the begin of an operation that mints ``count`` names below ``namespaces``, and return its number.
-
-    With an operation, the undo of a mistake is one step. For one name, no operation is recorded, and the result is
-    None.
+    """Record the begin of an operation that mints ``count`` names below ``namespaces``, and return its number. With an
+    operation, the undo of a mistake is one step. For one name, no operation is recorded, and the result is None.
     """
     if count == 1:
         return None
@@ -154,10 +141,9 @@ def pattern_below(
     """Return the pattern of the names to mint below a prefix: its length, characters and check character.
 
     ``records`` are the prefix records, and ``naming`` has the rules of the site. ``length`` is the number of minted
-    characters, ``check`` the kind of check character, and ``digits`` whether only digits are used.
-
-    The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
-    :class:`BindingError` if the pattern is not permitted.
+    characters, ``check`` the kind of check character, and ``digits`` whether only digits are used. The pattern of the
+    prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises :class:`BindingError` if
+    the pattern is not permitted.
     """
     require_minted_here(namespace, records, naming)
     beginning = read_pattern(namespace, naming).beginning
@@ -177,7 +163,6 @@ def pattern_below(
 
 def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> bool:
     """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern.
-
     ``records`` are the prefix records, and ``naming`` has the rules of the site.
     """
     try:
@@ -190,11 +175,9 @@ def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> 
 def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRules) -> None:
     """Raise :class:`BindingError` if the names below a NAAN or shoulder are not minted here.
 
-    ``records`` are the prefix records, and ``naming`` has the rules of the site.
-
-    The code is ``prefix-delegated``, with the place that mints them, or ``prefix-retired``.
-
-    The characters of the shoulder need not be those of minted names, because another minter can have other ones.
+    ``records`` are the prefix records, and ``naming`` has the rules of the site. The code is ``prefix-delegated``, with
+    the place that mints them, or ``prefix-retired``. The characters of the shoulder need not be those of minted names,
+    because another minter can have other ones.
     """
     try:
         beginning = check_prefix(namespace, naming)
@@ -280,10 +263,9 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
 
 
 class Drawing:
-    """A source of new names that were never reserved or bound, in a transaction that excludes other writers.
-
-    ``drawn`` are the names that are not drawn any more. ``transaction`` is the transaction, and ``records`` are the
-    prefix records.
+    """A source of new names that were never reserved or bound, in a transaction that excludes other writers. ``drawn``
+    are the names that are not drawn any more. ``transaction`` is the transaction, and ``records`` are the prefix
+    records.
     """
 
     def __init__(
@@ -301,11 +283,9 @@ class Drawing:
         self.drawn = {*others}
 
     def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
-        """Return ``count`` new names of ``pattern``, which are not recorded yet. No name is returned twice.
-
-        With ``sequential``, the names have the order of a counter. Otherwise, they are random.
-
-        Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
+        """Return ``count`` new names of ``pattern``, which are not recorded yet. No name is returned twice. With
+        ``sequential``, the names have the order of a counter. Otherwise, they are random. Raises :class:`BindingError`
+        with the code ``mint-under-rule`` or ``names-exhausted``.
         """
         if rule := next((prefix for prefix in self._rules if pattern.beginning.startswith(prefix)), None):
             message = f"the rule for {rule} already answers every name under {pattern.beginning}"

@@ -67,11 +67,10 @@ def open_bindings(
     - ``missing_ok``: whether a site starts without a file that does not exist yet. The ready applications do.
 
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code
-    ``database-missing`` for a file, or with ``create`` a folder, that does not exist. Other codes are
-    ``database-url``, ``database-in-memory`` and ``driver-missing``.
-    A store that exists and cannot be opened raises nothing here, so that a site starts without it. The reason is
-    logged, every method raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises
-    the reason.
+    ``database-missing`` for a file, or with ``create`` a folder, that does not exist. Other codes are ``database-url``,
+    ``database-in-memory`` and ``driver-missing``. A store that exists and cannot be opened raises nothing here, so that
+    a site starts without it. The reason is logged, every method raises :class:`BindingsUnavailable`, and opening is
+    tried again. :meth:`Bindings.open` raises the reason.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
@@ -146,16 +145,12 @@ def bindings_at(
 ) -> Bindings:
     """Return the bindings at a URL or path without opening the store.
 
-    ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file. ``clock`` returns the
-    current time in UTC. With ``create``, a missing SQLite file and missing tables are created. ``policy`` is the IRI
-    policy of the site, or None. ``state`` is the folder for the copy of a table file; None is the folder of the file.
-
-    ``read_seconds`` is the limit of a statement of a reader; None permits any time. ``search`` are the limits of lists
-    (:class:`.listing.SearchLimits`). With ``older``, a database of the schema before is opened, too
+    ``clock`` returns the current time in UTC. With ``create``, a missing SQLite file and missing tables are created.
+    ``policy`` is the IRI policy of the site, or None. ``state`` is the folder for the copy of a table file; None is the
+    folder of the file. ``read_seconds`` is the limit of a statement of a reader; None permits any time. ``search`` are
+    the limits of lists (:class:`.listing.SearchLimits`). With ``older``, a database of the schema before is opened, too
     (:data:`.versions.LACKING`). With ``reading``, the process only reads: an SQLite file and its log that no program
-    uses stay as they are (:mod:`.databases.resting`).
-
-    The store is opened when it is first used.
+    uses stay as they are (:mod:`.databases.resting`). The store is opened when it is first used.
     """
     if (table := table_file(url_or_path)) is not None:
         return _file_at(table, clock, policy, state, test_naans)
@@ -208,7 +203,6 @@ def _file_at(
 def table_file(url_or_path: str | Path) -> Path | None:
     """Return the path of a table file (.csv, .tsv or .jsonl), or None if the text is that of a database.
 
-    ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file.
 
     >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
     (PosixPath('names.csv'), None, None)
@@ -226,7 +220,6 @@ def table_file(url_or_path: str | Path) -> Path | None:
 def may_have_password(url_or_path: str | Path) -> bool:
     """Return whether a text looks like a mistyped database URL with a password, so that messages must not repeat it.
 
-    ``url_or_path`` is the text that the user entered.
 
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)
@@ -249,12 +242,9 @@ def _refuse_password(url_or_path: str | Path) -> None:
 
 
 def database_at(url_or_path: str | Path, read_seconds: float | None = READ_SECONDS) -> Database:
-    """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
-
-    ``url_or_path`` is the path of an SQLite file, or a URL that begins with ``sqlite:`` or ``postgresql:``.
-    ``read_seconds`` is the limit of a statement of a reader; None permits any time.
-
-    Raises :class:`BindingError` like :func:`open_bindings`.
+    """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it. ``url_or_path``
+    is the path of an SQLite file, or a URL that begins with ``sqlite:`` or ``postgresql:``. ``read_seconds`` is the
+    limit of a statement of a reader; None permits any time. Raises :class:`BindingError` like :func:`open_bindings`.
     """
     place = str(url_or_path)
     _refuse_password(place)

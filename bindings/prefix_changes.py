@@ -1,6 +1,5 @@
-"""The records of NAANs and shoulders, and their rules: :attr:`.Bindings.prefixes` and :attr:`.Bindings.rules`.
-
-The functions make a change in a transaction, so that a record and a rule can change together.
+"""The records of NAANs and shoulders, and their rules: :attr:`.Bindings.prefixes` and :attr:`.Bindings.rules`. The
+functions make a change in a transaction, so that a record and a rule can change together.
 """
 
 from __future__ import annotations
@@ -60,9 +59,8 @@ def set_record(
 def remove_record(
     transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
 ) -> Literal["removed"]:
-    """Delete the record of a prefix in a transaction. Only ``with_hold`` ends a lasting hold.
-
-    ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
+    """Delete the record of a prefix in a transaction. Only ``with_hold`` ends a lasting hold. ``key`` is the prefix in
+    its stored form, such as ``ark:12345/x5``.
     """
     existing = transaction.get_prefix(key)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
@@ -80,10 +78,8 @@ def hold(
     transaction: Transaction, key: str, until: datetime, reason: str, now: datetime, actor: str | None
 ) -> Literal["held", "unchanged"]:
     """Put all names below a prefix on hold until a time, in a transaction. The prefix gets a record if it has none.
-
-    ``key`` is the prefix in its stored form. ``until`` is the end, in UTC, and ``reason`` a text for visitors.
-
-    Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    ``key`` is the prefix in its stored form. ``until`` is the end, in UTC, and ``reason`` a text for visitors. Raises
+    :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
     until, reason = holds.check(until, reason, now)
     outcome = set_record(transaction, key, {"hold_until": rfc3339(until), "hold_reason": reason}, now, actor)
@@ -91,11 +87,9 @@ def hold(
 
 
 def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
-    """End the hold of all names below a prefix, in a transaction. A record that has only the hold is deleted.
-
-    ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
-
-    Raises :class:`BindingError` with the code ``hold-missing`` for a prefix without a hold.
+    """End the hold of all names below a prefix, in a transaction. A record that has only the hold is deleted. ``key``
+    is the prefix in its stored form, such as ``ark:12345/x5``. Raises :class:`BindingError` with the code
+    ``hold-missing`` for a prefix without a hold.
     """
     existing = transaction.get_prefix(key)
     if existing is None or existing.hold_until is None:
@@ -108,10 +102,8 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
-    """Set the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form.
-
-    ``template`` is the checked template of targets, and ``redirect`` is 302 or 307. The result is "set", "changed" or
-    "unchanged".
+    """Set the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form. ``template`` is the
+    checked template of targets, and ``redirect`` is 302 or 307. The result is "set", "changed" or "unchanged".
     """
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
@@ -125,9 +117,8 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 
 
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the redirect rule of a prefix in a transaction.
-
-    ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
+    """Delete the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form, such as
+    ``ark:12345/x5``.
     """
     existing = transaction.get_rule(key)
     if existing is None:
@@ -152,14 +143,12 @@ class Prefixes:
         The texts are those of :data:`~.prefixes.texts.EDITED`: ``who`` is the institution, ``what`` the things that are
         named, and ``contact`` an address for questions. ``statement``, ``availability``, ``variance``, ``may_change``
         and ``at_end`` are about persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is
-        the state of the prefix. ``resolver``, ``minter`` and ``about`` are addresses.
-
-        An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
-        "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
-
-        Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
-        ``prefix-characters``, ``prefix-hosts``, ``prefix-state``, ``prefix-address``, ``prefix-delegation``,
-        ``prefix-retired`` or ``prefix-empty``, and TypeError for another text.
+        the state of the prefix. ``resolver``, ``minter`` and ``about`` are addresses. An argument that is None does not
+        change the recorded text, and an empty text deletes it. Returns "set", "changed" if ``prefix`` had another
+        record, or "unchanged". Running servers use the record after about a second. Raises :class:`BindingError` with
+        the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``, ``prefix-characters``, ``prefix-hosts``,
+        ``prefix-state``, ``prefix-address``, ``prefix-delegation``, ``prefix-retired`` or ``prefix-empty``, and
+        TypeError for another text.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -190,10 +179,8 @@ class Prefixes:
         return outcome
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the record that describes a NAAN or shoulder. Its history stays.
-
-        Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all
-        names below it are on hold.
+        """Delete the record that describes a NAAN or shoulder. Its history stays. Raises :class:`BindingError` with the
+        code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all names below it are on hold.
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
@@ -212,7 +199,6 @@ class Prefixes:
 
     def remembered(self) -> PrefixRecords:
         """Return the records of all NAANs and shoulders from the memory of this process, without reading the store.
-
         They are about one second old at most. :meth:`list` reads the store.
         """
         return self._rule_cache.records()
@@ -265,9 +251,8 @@ class Rules:
         return self._bindings.run_in_transaction(write, actor=by)
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the redirect rule of the NAAN or shoulder ``prefix``. Its history stays.
-
-        Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
+        """Delete the redirect rule of the NAAN or shoulder ``prefix``. Its history stays. Raises :class:`BindingError`
+        with the code ``rule-unknown`` if it has no rule.
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)

@@ -1,6 +1,5 @@
-"""Keep the rules, the records of NAANs and shoulders, and the branding in memory.
-
-They are checked for changes at most once a second.
+"""Keep the rules, the records of NAANs and shoulders, and the branding in memory. They are checked for changes at most
+once a second.
 """
 
 from __future__ import annotations
@@ -49,11 +48,9 @@ class RuleSource(Protocol):
 
 
 class RuleCache:
-    """A cache of the rules, prefix records, holds and branding of a store, in the memory of this process.
-
-    All threads can use one object.
-
-    ``source`` returns the store. It is read again at most once a second, and only if something changed.
+    """A cache of the rules, prefix records, holds and branding of a store, in the memory of this process. All threads
+    can use one object. ``source`` returns the store. It is read again at most once a second, and only if something
+    changed.
     """
 
     def __init__(
@@ -75,11 +72,8 @@ class RuleCache:
 
     def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
         """Return the binding that a redirect rule makes for the unbound name ``identifier``, or None if no rule
-        applies.
-
-        The rule with the longest matching prefix is used.
-
-        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        applies. The rule with the longest matching prefix is used. Raises :class:`BindingsUnavailable` if the store
+        could not be read since the start.
         """
         key = naming.key(identifier)
         for rule in self._current():
@@ -89,17 +83,15 @@ class RuleCache:
         return None
 
     def patterns(self) -> Sequence[Pattern]:
-        """Return the patterns of the names that have a check character: of minted names and of prefix records.
-
-        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        """Return the patterns of the names that have a check character: of minted names and of prefix records. Raises
+        :class:`BindingsUnavailable` if the store could not be read since the start.
         """
         self._current()
         return self._patterns
 
     def records(self) -> PrefixRecords:
-        """Return the records that describe NAANs and shoulders, with their redirect rules, from memory.
-
-        Raises :class:`BindingsUnavailable` if the store could not be read since the start.
+        """Return the records that describe NAANs and shoulders, with their redirect rules, from memory. Raises
+        :class:`BindingsUnavailable` if the store could not be read since the start.
         """
         self._current()
         return self._records
@@ -110,10 +102,8 @@ class RuleCache:
         return self._records, self._patterns
 
     def holds(self) -> Holds:
-        """Return the holds of names and prefixes from memory, also those that have ended.
-
-        It is the same object until one changes. Raises :class:`BindingsUnavailable` if the store could not be read
-        since the start.
+        """Return the holds of names and prefixes from memory, also those that have ended. It is the same object until
+        one changes. Raises :class:`BindingsUnavailable` if the store could not be read since the start.
         """
         self._current()
         return self._holds

@@ -40,10 +40,9 @@ _LOG_INDEXES = ("CREATE INDEX events_key ON events (key)", "CREATE INDEX log_ent
 
 
 def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], object] | None = None) -> int:
-    """Write all names of a store to one file for resolvers that only read. Return their number, with reserved names.
-
-    It is replaced after it is completely on the disk. ``progress`` is called with the number of names after each
-    thousand. Raises :class:`BindingsUnavailable`, and OSError if the file cannot be written.
+    """Write all names of a store to one file for resolvers that only read. Return their number, with reserved names. It
+    is replaced after it is completely on the disk. ``progress`` is called with the number of names after each thousand.
+    Raises :class:`BindingsUnavailable`, and OSError if the file cannot be written.
     """
     with (
         bindings.store.snapshot() as snapshot,

@@ -39,24 +39,21 @@ class StoredSource:
         self._rule_cache = rule_cache
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names by their keys. Keys that are not bound are omitted.
-
-        Raises :class:`BindingsUnavailable`.
+        """Return the bindings of several names by their keys. Keys that are not bound are omitted. Raises
+        :class:`BindingsUnavailable`.
         """
         return self._opening.store.fetch(keys)
 
     def stored_redirect(self, key: str) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None.
-
-        ``key`` has at most 255 printable ASCII characters.
+        """Return the redirect of a live name without alternates that the site does not serve, else None. ``key`` has at
+        most 255 printable ASCII characters.
         """
         return self._opening.store.stored_redirect(key)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
         """Return the binding that a redirect rule makes for the unbound name ``identifier``, with the prefix of the
-        rule, or None.
-
-        The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
+        rule, or None. The rule with the longest matching prefix applies. The binding of the name itself is not looked
+        up.
         """
         return self._rule_cache.binding_for(identifier)
 
@@ -95,18 +92,16 @@ class StoredSource:
         return is_mistyped(naming.key(identifier), self._rule_cache.patterns())
 
     def correction(self, identifier: Ark | Urn) -> str | None:
-        """Return the key of the only live name that the unbound name ``identifier`` probably means, or None.
-
-        It differs from the unbound name by a typing error (:mod:`corrections`).
+        """Return the key of the only live name that the unbound name ``identifier`` probably means, or None. It differs
+        from the unbound name by a typing error (:mod:`corrections`).
         """
         names = corrections(naming.key(identifier), self._rule_cache.patterns())
         live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
         return live[0] if len(live) == 1 else None
 
     def data_version(self) -> Hashable | None:
-        """Return a value that differs after each change of a binding, also by other processes.
-
-        It is None for a database on several servers, or behind a pooler, because they can have different states.
+        """Return a value that differs after each change of a binding, also by other processes. It is None for a
+        database on several servers, or behind a pooler, because they can have different states.
         """
         return self._opening.store.data_version()
 
@@ -129,9 +124,8 @@ class StoredSource:
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the current version of a table file is not served, in printable ASCII.
-
-        It is None if it is served, or for a database.
+        """The reason why the current version of a table file is not served, in printable ASCII. It is None if it is
+        served, or for a database.
         """
         store = self._opening.opened
         return store.refusal if store else None
@@ -139,9 +133,7 @@ class StoredSource:
     @property
     def unrecorded(self) -> str | None:
         """The reason why the copy of the served table file cannot be saved. It is None if it is saved, and for a
-        database.
-
-        Without a copy, a restarted process cannot check the file against the version that was served before.
+        database. Without a copy, a restarted process cannot check the file against the version that was served before.
         """
         store = self._opening.opened
         return store.unrecorded if store else None

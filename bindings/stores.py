@@ -51,10 +51,8 @@ class Writable(Protocol):
     def run_in_transaction(
         self, function: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...
     ) -> T:
-        """Run ``function`` in a transaction of the store, and return its result.
-
-        With ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions
-        apply.
+        """Run ``function`` in a transaction of the store, and return its result. With ``exclusive``, other writers wait
+        until the transaction ends. ``actor`` is the user whose permissions apply.
         """
         ...
 
@@ -63,10 +61,8 @@ class Snapshot(Protocol):
     """The interface to all bindings of a store at one moment. Later changes do not affect it."""
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Yield all bindings in the order of their keys, also those of reserved names.
-
-        ``unreadable`` is called with each row that cannot be read. If it is None, such a row raises
-        :class:`UnreadableBinding`.
+        """Yield all bindings in the order of their keys, also those of reserved names. ``unreadable`` is called with
+        each row that cannot be read. If it is None, such a row raises :class:`UnreadableBinding`.
         """
         ...
 
@@ -79,10 +75,9 @@ class Snapshot(Protocol):
         ...
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Return the rows of the database ``table``. ``since`` limits them to rows from that time on.
-
-        ``names`` are the columns to read, or None for all. For a table file, return the rows that its import into an
-        empty database would create.
+        """Return the rows of the database ``table``. ``since`` limits them to rows from that time on. ``names`` are the
+        columns to read, or None for all. For a table file, return the rows that its import into an empty database would
+        create.
         """
         ...
 
@@ -91,17 +86,13 @@ class Snapshot(Protocol):
         ...
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event of the name ``key``.
-
-        ``revision`` is the number of the event, from 1.
-
-        Return None if the event does not exist.
+        """Return the columns :attr:`LastEvent.state` of one event of the name ``key``. ``revision`` is the number of
+        the event, from 1. Return None if the event does not exist.
         """
         ...
 
     def faults(self) -> Iterator[Contradiction]:
         """Yield the contradictions between the rows of the tables, such as a binding that differs from its last event.
-
         A table file cannot have such contradictions.
         """
         ...
@@ -132,9 +123,8 @@ class Snapshot(Protocol):
 
 
 class Store(Protocol):
-    """The interface to a place that keeps bindings: a database or a table file.
-
-    The methods raise :class:`BindingsUnavailable` if the store cannot be read.
+    """The interface to a place that keeps bindings: a database or a table file. The methods raise
+    :class:`BindingsUnavailable` if the store cannot be read.
     """
 
     @property
@@ -146,9 +136,8 @@ class Store(Protocol):
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the current version of a table file is not served.
-
-        It is None if the version is served, and for a database.
+        """The reason why the current version of a table file is not served. It is None if the version is served, and
+        for a database.
         """
         ...
 
@@ -170,16 +159,14 @@ class Store(Protocol):
         ...
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None.
-
-        ``identifier`` is a key of at most 255 printable ASCII characters.
+        """Return the redirect of a live name without alternates that the site does not serve, else None. ``identifier``
+        is a key of at most 255 printable ASCII characters.
         """
         ...
 
     def data_version(self) -> Hashable | None:
-        """Return a value that differs after each change of a binding, also by other processes.
-
-        Return None if changes cannot be detected.
+        """Return a value that differs after each change of a binding, also by other processes. Return None if changes
+        cannot be detected.
         """
         ...
 
@@ -232,16 +219,14 @@ class Store(Protocol):
         ...
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
-
-        ``after`` is :attr:`Page.next` of the page before, or None.
+        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``. ``after``
+        is :attr:`Page.next` of the page before, or None.
         """
         ...
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
-        """Return the first names below the name ``identifier``, at most ``most``, in the order of their keys.
-
-        Below a name are its parts and its variants, which continue it with a slash or a dot.
+        """Return the first names below the name ``identifier``, at most ``most``, in the order of their keys. Below a
+        name are its parts and its variants, which continue it with a slash or a dot.
         """
         ...
 
@@ -249,10 +234,8 @@ class Store(Protocol):
         """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
         "state" or "month" (of creation); with None, the only key is "".
 
-        ``selection`` contains the conditions for names.
-
-        With ``most`` and without ``by``, names above this number are not counted. With both, a database raises
-        :class:`TooBroad` if it must read more names for the count.
+        ``selection`` contains the conditions for names. With ``most`` and without ``by``, names above this number are
+        not counted. With both, a database raises :class:`TooBroad` if it must read more names for the count.
         """
         ...
 
@@ -261,17 +244,14 @@ class Store(Protocol):
         ...
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``.
-
-        The list is empty for a table file.
+        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``. The
+        list is empty for a table file.
         """
         ...
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return a page of the changes of names, the newest first, with numbers below ``below``. It is empty for a
-        file.
-
-        ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
+        file. ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
         """
         ...
 
@@ -285,9 +265,7 @@ class Store(Protocol):
 
     def holds(self) -> list[Hold]:
         """Return the recorded holds of names, also those that have ended, in any order. Holds of prefixes are not
-        included.
-
-        Compare them with the clock when they are used: a clock that is corrected later must not hide one.
+        included. Compare them with the clock when they are used: a clock that is corrected later must not hide one.
         """
         ...
 
@@ -319,11 +297,7 @@ class Store(Protocol):
 
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> AbstractContextManager[Transaction]:
         """Return a context manager for a transaction of the store. With ``exclusive``, other writers wait until it
-        ends.
-
-        With ``large``, its statements can take long.
-
-        Raises :class:`ReadOnlyBindings` for a table file.
+        ends. With ``large``, its statements can take long. Raises :class:`ReadOnlyBindings` for a table file.
         """
         ...
 

@@ -2,9 +2,8 @@
 
 SQLite is copied in one read transaction. Its page-by-page backup begins again after each change by another process, so
 that it does not end while names are written. ``VACUUM INTO`` reads in one transaction, too, but numbers the rows again.
-PostgreSQL is dumped by its own program (:mod:`.postgresql_dump`).
-
-The copy has a temporary name until it is complete, verified and on the disk. So FILE is always a whole backup.
+PostgreSQL is dumped by its own program (:mod:`.postgresql_dump`). The copy has a temporary name until it is complete,
+verified and on the disk. So FILE is always a whole backup.
 """
 
 from __future__ import annotations
@@ -86,13 +85,10 @@ def back_up(
     """Copy a database to ``file`` while other programs write it, verify the copy, and return its :class:`Backup`. An
     existing file is replaced only by a whole copy.
 
-    ``clock`` returns the current time in UTC. ``progress`` is called with the name of each step.
-
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``program`` is the path of pg_dump; by
-    default the one that fits the server is found. The file can be read by the owner and the group only, and its time is
-    the moment of its content.
-
-    Raises :class:`BackupError` if the file cannot be written or the copy is not right. Raises
+    ``clock`` returns the current time in UTC. ``progress`` is called with the name of each step. ``url_or_path`` is the
+    path of an SQLite file, or a ``postgresql://`` URL. ``program`` is the path of pg_dump; by default the one that fits
+    the server is found. The file can be read by the owner and the group only, and its time is the moment of its
+    content. Raises :class:`BackupError` if the file cannot be written or the copy is not right. Raises
     :class:`BindingsUnavailable` if the database cannot be read, and :class:`BindingError` for another ``url_or_path``.
 
     >>> import tempfile
@@ -133,10 +129,9 @@ def back_up(
 def check_backup(file: str | Path, *, progress: Progress = lambda what: None) -> Backup:
     """Read a whole backup file, verify it, and return its time, size and number of names. Nothing is changed.
 
-    ``progress`` is called with the name of each step.
-
-    A file of SQLite is verified like :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read
-    to its end. Raises :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.
+    ``progress`` is called with the name of each step. A file of SQLite is verified like
+    :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read to its end. Raises
+    :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.
     """
     path = Path(file).absolute()
     progress("verify")
@@ -159,11 +154,8 @@ def record(
     old copies of texts, which no server of the database possibly does.
 
     ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``clock`` returns the current time in
-    UTC.
-
-    ``backup`` is the result of :func:`back_up`. After a failure it is None, and ``why`` is the reason.
-
-    Raises :class:`BindingsUnavailable` and :class:`BindingError` if the database cannot be written.
+    UTC. ``backup`` is the result of :func:`back_up`. After a failure it is None, and ``why`` is the reason. Raises
+    :class:`BindingsUnavailable` and :class:`BindingError` if the database cannot be written.
     """
     name = FAILED_BACKUP if backup is None else LAST_BACKUP
     fact = {"time": rfc3339(clock()), "why": why[:500]}
@@ -260,7 +252,6 @@ def _new_file_beside(new: Path) -> Iterator[Path]:
 
 def _delete_rests(folder: Path) -> None:
     """Delete the folders of backups to other names whose process was killed. The names of nightly backups have a date.
-
     Such a folder has no lock, is older than :data:`_REST_SECONDS`, and contains nothing but the copy.
     """
     for rest in folder.glob(".*.part") if os.name == "posix" else ():

@@ -1,9 +1,8 @@
 """Dump a PostgreSQL database with ``pg_dump``, and read such a dump to its end with ``pg_restore``.
 
 The dump has the custom format, which is compressed, and which ``pg_restore`` can restore in part. The password is in
-the environment of the program: all users of the machine can read the arguments of a process.
-
-Source: https://www.postgresql.org/docs/current/app-pgdump.html
+the environment of the program: all users of the machine can read the arguments of a process. Source:
+https://www.postgresql.org/docs/current/app-pgdump.html
 """
 
 from __future__ import annotations
@@ -105,7 +104,6 @@ def _first_line(error: bytes) -> str:
 
 def _program(name: str, version: int) -> str:
     """Return the path of the oldest program that can read a server or a dump of this version. 0 means any version.
-
     pg_dump reads servers of its own version and older ones.
     """
     folders = [folder for root, pattern in _FOLDERS for folder in Path(root).glob(pattern)]

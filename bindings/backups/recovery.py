@@ -3,9 +3,7 @@
 A restored database does not know these names, so that they could be minted or bound again for something else. Each of
 them becomes a reserved name that was public once: it answers 410, and cannot be deleted or minted. Counters advance.
 Reserved names and owners of UUIDs are recorded, too. The newer names come from a store, or from a verifiable log, which
-has no targets.
-
-Source: decision I-05; ARK draft, section 7.1.2: a name is never given to another resource.
+has no targets. Source: decision I-05; ARK draft, section 7.1.2: a name is never given to another resource.
 """
 
 from __future__ import annotations
@@ -98,10 +96,8 @@ class Newer:
 
 
 class LastEntry(NamedTuple):
-    """The facts that a log has about a name: its key, and the time of its last entry in UTC.
-
-    ``action`` is that of the last entry that is not a redaction, such as "withdrawn". ``redacted`` is the time of its
-    last redaction, or None.
+    """The facts that a log has about a name: its key, and the time of its last entry in UTC. ``action`` is that of the
+    last entry that is not a redaction, such as "withdrawn". ``redacted`` is the time of its last redaction, or None.
     """
 
     key: str
@@ -193,9 +189,8 @@ def _carry_over(bindings: Bindings, newer: Newer, *, dry_run: bool, actor: Actor
 
 
 def of_store(other: Bindings, *, is_history: bool = False) -> Newer:
-    """Return what another store or table knows. ``other`` stays open until :func:`recover` has ended.
-
-    ``is_history`` states that it was imported from a history.
+    """Return what another store or table knows. ``other`` stays open until :func:`recover` has ended. ``is_history``
+    states that it was imported from a history.
     """
     is_database = other.kind == "database"
     with other.store.snapshot() as snapshot:
@@ -236,11 +231,8 @@ class _Nowhere:
 
 def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], object]) -> Newer:
     """Return what a verifiable log knows: each name with its last action. All entries are checked against the root of
-    ``checkpoint`` before.
-
-    ``progress`` is called with the number of entries that were read. ``source`` reads the files of the log.
-
-    Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
+    ``checkpoint`` before. ``progress`` is called with the number of entries that were read. ``source`` reads the files
+    of the log. Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
     """
     growing = GrowingTree(_Nowhere(), 0)
     entries: dict[str, LastEntry] = {}

@@ -1,5 +1,4 @@
 """Check stored names and targets. The checks read only the store: they send no requests and change nothing.
-
 :mod:`verification` compares bindings with their history.
 
 >>> import tempfile
@@ -61,10 +60,9 @@ _NON_ASCII = re.compile("%[89A-F]")
 
 
 class NameFinding(NamedTuple):
-    """A problem of a recorded name or its target, or something unusual about it.
-
-    ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
-    :data:`CHECKS`, and ``message`` a sentence in printable ASCII.
+    """A problem of a recorded name or its target, or something unusual about it. ``identifier`` is the name in normal
+    form; it is empty for a finding about the database. ``code`` is one of :data:`CHECKS`, and ``message`` a sentence in
+    printable ASCII.
     """
 
     identifier: str
@@ -79,9 +77,8 @@ def check(
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
 ) -> Iterator[NameFinding]:
-    """Check all recorded names and their targets, and yield the problems in the order of the names.
-
-    A last finding states whether rows cannot be read.
+    """Check all recorded names and their targets, and yield the problems in the order of the names. A last finding
+    states whether rows cannot be read.
 
     - ``naans``: NAANs that are accepted although they are not registered.
     - ``prefixes``: the resolver prefixes of this site, in their stored form. A target that begins with one is a path of
@@ -89,11 +86,8 @@ def check(
     - ``profile``: an IRI policy for the live names and their targets, or None.
 
     The targets of withdrawn names are not checked. The store is streamed from one snapshot, so it can have any size,
-    and can change during the audit.
-
-    Raises :class:`BindingsUnavailable`.
-
-    Source: ARK-010, ARK-015, ARK-035, ARK-065, ARK-138, POL-024; decision A-08.
+    and can change during the audit. Raises :class:`BindingsUnavailable`. Source: ARK-010, ARK-015, ARK-035, ARK-065,
+    ARK-138, POL-024; decision A-08.
     """
     accepted_naans = {*naans}
     with bindings.store.snapshot() as snapshot:

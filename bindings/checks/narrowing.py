@@ -1,8 +1,8 @@
 """Carry over from newer data what only narrows: what was closed, held, withdrawn or taken from an account.
 
 A restored database forgets that a prefix was delegated, that a court forbade a redirect, or that a token was revoked.
-None of these must end by a restore, so :func:`carry_over_prefixes` and
-:func:`carry_over_people` make them again. They never open anything.
+None of these must end by a restore, so :func:`carry_over_prefixes` and :func:`carry_over_people` make them again. They
+never open anything.
 """
 
 from __future__ import annotations
@@ -99,10 +99,9 @@ class People(NamedTuple):
 
 
 def of_name(here: Binding, there: Binding, now: datetime) -> list[tuple[str, Change]]:
-    """Return what narrows a name, each with its change, in the order in which the changes are made.
-
-    A hold, also of a reserved name; the omission from lists; a later publication; and for a public name a withdrawal,
-    or the undo of its publication.
+    """Return what narrows a name, each with its change, in the order in which the changes are made. A hold, also of a
+    reserved name; the omission from lists; a later publication; and for a public name a withdrawal, or the undo of its
+    publication.
     """
     done: list[tuple[str, Change]] = []
 

@@ -58,8 +58,8 @@ class ComparedName(NamedTuple):
 
     ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
     another target: then only the target is checked. ``target``, ``resource``, ``alternates`` and ``metadata`` are its
-    values. ``spelling`` is the name as it was given, or "". ``is_typed`` is False for a minted name: it has no
-    typing error.
+    values. ``spelling`` is the name as it was given, or "". ``is_typed`` is False for a minted name: it has no typing
+    error.
     """
 
     key: str
@@ -75,10 +75,9 @@ class ComparedName(NamedTuple):
     def of(
         cls, binding: Binding, *, is_new: bool = True, is_typed: bool = True, spelling: str | None = None
     ) -> ComparedName:
-        """Return the values of the binding ``binding`` that are checked for probable mistakes.
-
-        ``is_new`` is False for a recorded name that gets another target. ``is_typed`` is False for a minted name.
-        ``spelling`` is the name as it was given, by default that of the binding.
+        """Return the values of the binding ``binding`` that are checked for probable mistakes. ``is_new`` is False for
+        a recorded name that gets another target. ``is_typed`` is False for a minted name. ``spelling`` is the name as
+        it was given, by default that of the binding.
         """
         values = binding.identifier, binding.target, binding.resource, binding.alternates
         return cls(*values, is_new, binding.metadata, binding.spelling if spelling is None else spelling, is_typed)
@@ -86,7 +85,6 @@ class ComparedName(NamedTuple):
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings about ``names`` before they are recorded: one list for each name, in their order.
-
     :func:`warnings_about` lists the codes.
     """
     recorded = bindings.store.recorded
@@ -101,10 +99,7 @@ def warnings_inside(
     transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
 ) -> list[list[NameWarning]]:
     """Return the warnings about ``names`` that a transaction records: one list for each name, in their order.
-
-    :func:`warnings_about` lists the codes.
-
-    ``recorded`` looks names up, by default those of the database.
+    :func:`warnings_about` lists the codes. ``recorded`` looks names up, by default those of the database.
     """
     if not transaction.actor.reads_reserved or not any(each.is_new for each in names):
         # A warning can name a reserved name.
@@ -116,7 +111,6 @@ def warnings_inside(
 
 def note_warnings(transaction: Transaction) -> None:
     """Add the warnings about probable mistakes to the results of a change of names (:attr:`.Actor.at_end`).
-
     ``transaction`` is the transaction of the change, whose result is a list of :class:`.ChangeResult`. The codes are
     those of :func:`warnings_about`, and for a withdrawn name those of :func:`successor_warnings`.
     """
@@ -142,8 +136,8 @@ def warnings_about(
     - ``name-similar``: the name differs by one typing error from a recorded name.
     - ``name-case``: the name is a URN, and differs from a recorded name in upper and lower case only.
     - ``resource-shared``, ``target-shared``: another name has the same resource or target.
-    - The codes of :func:`~.plausibility.target_warnings`, and ``persistence-term`` for an availability or variance
-      that is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
+    - The codes of :func:`~.plausibility.target_warnings`, and ``persistence-term`` for an availability or variance that
+      is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
 
     ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
     """
@@ -196,7 +190,6 @@ def _of_values(each: ComparedName) -> list[NameWarning]:
 
 def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
     """Return the warnings about the new targets, alternates and persistence statements that a change gives a name.
-
     ``before`` is None for a new name.
     """
     old = {before.target, *before.alternates.values()} if before else set()
@@ -206,10 +199,8 @@ def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameW
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
-    """Return the warnings about ``successor``, which replaces the withdrawn name ``key``.
-
-    ``key`` and ``successor`` are in their stored form. A ``successor`` of None has no warnings. The codes of the
-    warnings are:
+    """Return the warnings about ``successor``, which replaces the withdrawn name ``key``. ``key`` and ``successor`` are
+    in their stored form. A ``successor`` of None has no warnings. The codes of the warnings are:
 
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
@@ -224,7 +215,6 @@ def warnings_of_successor(
     successor: str | None,
 ) -> list[NameWarning]:
     """Return warnings about the successor of a withdrawn name, with functions that read inside of a transaction.
-
     ``fetch`` returns the bindings of keys, and ``records`` the prefix records. ``successor`` is the name or URL that
     replaces it, or None.
     """
@@ -272,10 +262,9 @@ def _candidates(
 
 
 def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> set[str]:
-    """Return the beginnings of numbered names from which no other name differs by exchanged neighbours.
-
-    Such a name has a number behind letters, which are the same for all of its kind, as in ark:12345/x17. So the names
-    to compare begin with the exchanged letters, or with a digit at the place of the last letter.
+    """Return the beginnings of numbered names from which no other name differs by exchanged neighbours. Such a name has
+    a number behind letters, which are the same for all of its kind, as in ark:12345/x17. So the names to compare begin
+    with the exchanged letters, or with a digit at the place of the last letter.
     """
     ranges: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for beginning in {key.rstrip(_DIGITS) for key in keys}:
@@ -318,10 +307,9 @@ def _transpositions(key: str) -> list[str]:
 
 
 def _similar(key: str, branches: Collection[int]) -> Iterator[str]:
-    """Yield the names that differ from an ARK by one character that is missing, added or another one.
-
-    Names with other digits are left out: numbered names differ in nothing else. Left out are also most names that first
-    differ from it at another place than ``branches``.
+    """Yield the names that differ from an ARK by one character that is missing, added or another one. Names with other
+    digits are left out: numbered names differ in nothing else. Left out are also most names that first differ from it
+    at another place than ``branches``.
     """
     naan, _, rest = key.partition("/")
     if (compared := _COMPARED.match(rest)) is None:
@@ -345,7 +333,6 @@ def _similar(key: str, branches: Collection[int]) -> Iterator[str]:
 
 def _branches(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> dict[str, set[int]]:
     """Return the places of each name at which another name that begins as it does goes on with another character.
-
     Instead of a digit, and at the end, this is another character than a digit. Names without such a place are left out:
     they have no similar name, neither a recorded one nor one of ``others``.
     """
@@ -437,9 +424,8 @@ def _is_registered(root: str) -> bool:
 def _sharing(
     recorded: RecordedNames, field: Literal["target", "resource"], values: Sequence[tuple[str, str | None]]
 ) -> Mapping[str | None, set[str]]:
-    """Return the names with each of these resources or targets, recorded ones and those in the list.
-
-    A text that only one name in the list has is left out.
+    """Return the names with each of these resources or targets, recorded ones and those in the list. A text that only
+    one name in the list has is left out.
     """
     texts = [text for _, text in values if text]
     if not texts:

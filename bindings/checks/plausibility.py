@@ -50,7 +50,6 @@ _SIGNED = (
 
 def target_warnings(target: str | None) -> list[NameWarning]:
     """Return warnings about the target ``target`` that is valid and almost surely wrong, such as ``http://localhost/``.
-
     The target is in its stored form. None has no warnings.
 
     >>> [warning.code for warning in target_warnings("http://localhost/")]

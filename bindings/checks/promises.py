@@ -1,10 +1,9 @@
 """Find names that are promised as persistent, and that do not keep the promise. The checks send no requests.
 
 A name is promised if its availability, or that of its prefix records, is "lifetime" or "subinfinite"
-(:func:`~ararat.bindings.names.metadata.persistence.is_promised`).
-
-A host of others is one that is neither in the field ``hosts`` of a prefix record of the name nor given as a host of the
-site. Subdomains of a host belong to it. Without any known host, no target is on a host of others.
+(:func:`~ararat.bindings.names.metadata.persistence.is_promised`). A host of others is one that is neither in the field
+``hosts`` of a prefix record of the name nor given as a host of the site. Subdomains of a host belong to it. Without any
+known host, no target is on a host of others.
 """
 
 from __future__ import annotations
@@ -66,9 +65,8 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
 def findings(
     batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
 ) -> Iterator[NameFinding]:
-    """Yield the broken promises of the names in ``batch``. Names for tests have no promises.
-
-    ``dead`` has the targets that were unreachable. ``hosts`` are the hosts of the site.
+    """Yield the broken promises of the names in ``batch``. Names for tests have no promises. ``dead`` has the targets
+    that were unreachable. ``hosts`` are the hosts of the site.
     """
     promised = [binding for binding in batch if not binding.is_test and is_promised(binding, records)]
     failed = dead([binding.identifier for binding in promised if binding.is_live])
@@ -94,10 +92,7 @@ def findings(
 
 
 def is_promised(binding: Binding, records: PrefixRecords) -> bool:
-    """Return whether the name ``binding`` is promised as persistent by its own statements or by its prefix records.
-
-    ``records`` are all prefix records of the store.
-    """
+    """Return whether the name ``binding`` is promised as persistent by its own statements or by its prefix records."""
     statements = {**records.statements(binding.identifier, binding.metadata).texts, **binding.metadata}
     return persistence.is_promised(statements.get("erc.availability"), statements.get("erc.persistence"))
 

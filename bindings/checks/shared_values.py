@@ -1,6 +1,5 @@
-"""Find the names that share a number, a target or a title with a name, before that name is public permanently.
-
-Two names for one thing cannot be deleted once they are public, so that people are asked about them before. The question
+"""Find the names that share a number, a target or a title with a name, before that name is public permanently. Two
+names for one thing cannot be deleted once they are public, so that people are asked about them before. The question
 itself is one of the interfaces.
 
 >>> import tempfile
@@ -38,7 +37,6 @@ _COLUMNS: dict[Field, Literal["resource", "target", "sort_title"]] = {
 
 class NewValues(NamedTuple):
     """The values that a public name would get: its ``numbers``, its ``target`` and its ``title``, as they are recorded.
-
     ``key`` is the normal form of the name; "" for a name that will be minted. ``label`` tells the name to a reader if
     it has no title, such as the number of its row. A value that the name has already is left out.
     """
@@ -52,7 +50,6 @@ class NewValues(NamedTuple):
     @classmethod
     def of(cls, before: Binding | None, after: Binding) -> NewValues | None:
         """Return the values with which a change makes or keeps a name public, or None if the name is not public then.
-
         ``before`` is the binding before the change, or None for a new name; ``after`` is that after it. A name with a
         date of publication counts as public: no person is asked at its date.
         """
@@ -60,9 +57,8 @@ class NewValues(NamedTuple):
 
     @classmethod
     def of_cells(cls, before: Mapping[str, str], after: Mapping[str, str], label: str = "") -> NewValues | None:
-        """Return the values as :meth:`of` does, for the cells of a row of a table by their columns.
-
-        ``before`` is empty for a new name. ``label`` is that of the result.
+        """Return the values as :meth:`of` does, for the cells of a row of a table by their columns. ``before`` is empty
+        for a new name. ``label`` is that of the result.
         """
         if not _is_public(after):
             return None
@@ -84,9 +80,8 @@ class NewValues(NamedTuple):
 
 
 class SharedValue(NamedTuple):
-    """A value that two names would share: its ``field``, its ``text``, and the ``other`` name.
-
-    The other name is recorded, or is one of the names that were compared.
+    """A value that two names would share: its ``field``, its ``text``, and the ``other`` name. The other name is
+    recorded, or is one of the names that were compared.
     """
 
     field: Field
@@ -106,7 +101,6 @@ def title_in(elements: Mapping[str, str]) -> str:
 
 def shared_values(bindings: Bindings, names: Sequence[NewValues]) -> list[list[SharedValue]]:
     """Return the values that each of ``names`` would share with another name: one list for each, in their order.
-
     Withdrawn names do not count: their thing can have another name. Titles are equal without regard to case, accents
     and spaces.
     """

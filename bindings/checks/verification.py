@@ -1,6 +1,5 @@
-"""Verify a store: check that bindings, histories, rules, counters and triggers agree.
-
-:mod:`name_findings` checks names and targets instead. Both change nothing.
+"""Verify a store: check that bindings, histories, rules, counters and triggers agree. :mod:`name_findings` checks names
+and targets instead. Both change nothing.
 
 >>> import tempfile
 >>> from ararat.middleware import open_bindings
@@ -52,10 +51,9 @@ CODES = {
 
 
 class StoreFinding(NamedTuple):
-    """A contradiction in a store, such as a binding that differs from its last event.
-
-    ``identifier`` is a name or a prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message``
-    states what is wrong, and ``remedy`` how to fix it.
+    """A contradiction in a store, such as a binding that differs from its last event. ``identifier`` is a name or a
+    prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message`` states what is wrong, and
+    ``remedy`` how to fix it.
     """
 
     identifier: str
@@ -69,16 +67,11 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
     resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
-    belong to recorded operations; rules and prefix records equal their last event; counters are above the minted
-    names; the numbers of names that are kept are right; and the triggers that protect the tables exist and are enabled.
-    For a file, the version follows the version
-    that was served before.
-
-    The store is streamed from one snapshot, so it can have any size, and can change at the same time.
-
-    Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a snapshot, which has no history.
-
-    Source: POL-023; decision A-08.
+    belong to recorded operations; rules and prefix records equal their last event; counters are above the minted names;
+    the numbers of names that are kept are right; and the triggers that protect the tables exist and are enabled. For a
+    file, the version follows the version that was served before. The store is streamed from one snapshot, so it can
+    have any size, and can change at the same time. Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a
+    snapshot, which has no history. Source: POL-023; decision A-08.
     """
     if bindings.kind == "file":
         from ..served_file.store import require_succession
@@ -96,8 +89,7 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
 
 def finding(code: str, name: str, message: str) -> StoreFinding:
-    """Create a :class:`StoreFinding` with the remedy that belongs to its ``code``.
-
-    ``name`` is the name concerned, and ``message`` the description of the fault.
+    """Create a :class:`StoreFinding` with the remedy that belongs to its ``code``. ``name`` is the name concerned, and
+    ``message`` the description of the fault.
     """
     return StoreFinding(name, code, message, CODES[code])

@@ -1,6 +1,5 @@
-"""The names of the rows of an import that were checked and are not written, in a temporary table.
-
-A check in blocks writes no name. So a later row finds the names, resources and targets of earlier rows here.
+"""The names of the rows of an import that were checked and are not written, in a temporary table. A check in blocks
+writes no name. So a later row finds the names, resources and targets of earlier rows here.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ _WANTED = "(SELECT value FROM json_each(?))"
 
 
 class CheckedNames:
-    """The names of the rows that a check of an import has accepted, with their lines. Nothing is written.
-
-    ``blocks`` has their values.
+    """The names of the rows that a check of an import has accepted, with their lines. Nothing is written. ``blocks``
+    has their values.
 
     >>> from .decided_blocks import DecidedBlocks
     >>> blocks = DecidedBlocks()
@@ -125,7 +123,6 @@ class CheckedNames:
 
     def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
         """Return the names of accepted rows that have one of these targets or resources: up to two for each text.
-
         ``field`` is "target" or "resource". ``texts`` are the values to find.
         """
         columns = f"{field}, min(key), max(key)"

@@ -1,8 +1,8 @@
 """Export all bindings as a table (:mod:`text_tables`). An import of the table makes a copy of the store.
 
 Rows are in the order of their keys. They contain everything about a name except its history. Rules, prefix records,
-counters and UUIDs are rows too (:mod:`other_rows`). The export writes one snapshot, even if other
-processes write at the same time. Only one row at a time is in memory.
+counters and UUIDs are rows too (:mod:`other_rows`). The export writes one snapshot, even if other processes write at
+the same time. Only one row at a time is in memory.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ _EVERY = 1000
 
 
 class ExportCounts(NamedTuple):
-    """The numbers of rows that an export has written, by their kind.
-
-    ``bindings`` are public names, ``reserved`` reserved names. ``rules`` are redirect rules. ``settings`` are counters
-    and owners of UUIDs. ``prefixes`` are records of NAANs and shoulders.
+    """The numbers of rows that an export has written, by their kind. ``bindings`` are public names, ``reserved``
+    reserved names. ``rules`` are redirect rules. ``settings`` are counters and owners of UUIDs. ``prefixes`` are
+    records of NAANs and shoulders.
     """
 
     bindings: int
@@ -56,19 +55,15 @@ def export_table(
     bom: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> ExportCounts:
-    r"""Write all bindings to a binary file as a table in CSV, TSV or JSON Lines. Return the numbers of rows.
+    """Write all bindings to a binary file as a table in CSV, TSV or JSON Lines. Return the numbers of rows.
 
-    ``file`` is open for writing bytes. ``format`` is "csv", "tsv" or "jsonl".
-
-    Rules, prefix records, counters and UUIDs are rows too, because a copy needs them (:mod:`other_rows`).
-
-    With ``since``, only the names that were changed at this time or later are written. ``delimiter`` replaces the
-    separator of CSV and TSV. With ``bom`` the file is for people: it begins with a byte order mark, by which Excel
-    recognizes UTF-8, and no text in it is a formula (:mod:`~ararat.bindings.tables.formulas`).
-
-    :func:`import_table` of this file into an empty store makes the same bindings and mints no name twice. ``progress``
-    is called with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and
-    OSError if the file cannot be written.
+    ``file`` is open for writing bytes. ``format`` is "csv", "tsv" or "jsonl". Rules, prefix records, counters and UUIDs
+    are rows too, because a copy needs them (:mod:`other_rows`). With ``since``, only the names that were changed at
+    this time or later are written. ``delimiter`` replaces the separator of CSV and TSV. With ``bom`` the file is for
+    people: it begins with a byte order mark, by which Excel recognizes UTF-8, and no text in it is a formula
+    (:mod:`~ararat.bindings.tables.formulas`). :func:`import_table` of this file into an empty store makes the same
+    bindings and mints no name twice. ``progress`` is called with the number of rows after each thousand and at the end.
+    Raises :class:`BindingsUnavailable`, and OSError if the file cannot be written.
 
     >>> import io, tempfile
     >>> from ararat.middleware import open_bindings
@@ -102,11 +97,8 @@ def table_lines(
     no row.
 
     ``format`` is "csv", "tsv" or "jsonl". ``since``, a time in UTC, limits the rows to names that were changed at this
-    time or later.
-
-    ``delimiter``, one character, replaces the comma or tab between columns. ``bom`` is that of :func:`export_table`.
-
-    Raises :class:`BindingsUnavailable`.
+    time or later. ``delimiter``, one character, replaces the comma or tab between columns. ``bom`` is that of
+    :func:`export_table`. Raises :class:`BindingsUnavailable`.
     """
     with bindings.store.snapshot() as snapshot:
         records = [PrefixRow(record.prefix, record.all_texts) for record in snapshot.prefixes()]
@@ -157,10 +149,8 @@ def delimited(snapshot: Snapshot, delimiter: str, others: Collection[str] = (), 
     """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
 
     ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains the names, whose values decide
-    which columns exist.
-
-    ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own. ``bom``
-    is that of :func:`export_table`.
+    which columns exist. ``others`` has the names of further metadata elements. Names for tests have a mark in a column
+    of its own. ``bom`` is that of :func:`export_table`.
     """
     elements = sorted({*others, *snapshot.elements()})
     has_tests = snapshot.has_names(RESERVED_NAAN)

@@ -1,7 +1,6 @@
-r"""Export the history of a database as JSON Lines, and restore a database from it exactly.
-
-The first line describes the file, and the last line has the number of records. Each other line is a record: one row of
-a table, with the columns that are not null. Bindings are not in the file: each is the state after its last event.
+"""Export the history of a database as JSON Lines, and restore a database from it exactly. The first line describes the
+file, and the last line has the number of records. Each other line is a record: one row of a table, with the columns
+that are not null. Bindings are not in the file: each is the state after its last event.
 
 >>> import io, tempfile
 >>> from ararat.middleware import open_bindings
@@ -67,14 +66,11 @@ def export_history(
 ) -> dict[str, int]:
     """Write all changes of all names in a database to a binary file as JSON Lines (UTF-8).
 
-    Return the number of records of each kind.
-
-    The file contains every event with its actor, source, times, revision and operation; operations; rules and prefix
-    records with their history; counters and UUIDs. It does not contain accounts. With ``since``, it contains only the
-    operations and events from that time on, and cannot be restored. ``progress`` is called with the number of lines.
-
-    The file is one snapshot. Raises :class:`UnreadableBinding`, :class:`BindingsUnavailable`, and OSError if the file
-    cannot be written.
+    Return the number of records of each kind. The file contains every event with its actor, source, times, revision and
+    operation; operations; rules and prefix records with their history; counters and UUIDs. It does not contain
+    accounts. With ``since``, it contains only the operations and events from that time on, and cannot be restored.
+    ``progress`` is called with the number of lines. The file is one snapshot. Raises :class:`UnreadableBinding`,
+    :class:`BindingsUnavailable`, and OSError if the file cannot be written.
     """
     head = {
         "format": FORMAT,
@@ -123,9 +119,8 @@ def _record(kind: str, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def is_history(file: str | Path) -> bool:
-    """Return whether the file ``file`` begins like a history that :func:`export_history` wrote.
-
-    Return False if it cannot be read.
+    """Return whether the file ``file`` begins like a history that :func:`export_history` wrote. Return False if it
+    cannot be read.
     """
     with suppress(OSError), Path(file).open("rb") as stream:
         return stream.read(30).startswith(f'{{"format":"{FORMAT}"'.encode())
@@ -137,15 +132,12 @@ def import_history(
 ) -> dict[str, int]:
     """Restore an empty database from the file ``file`` of :func:`export_history`, in one transaction.
 
-    Return the number of records of each kind.
-
-    The database then has the same names, states, dates, revisions, actors, operations, rules and counters. Run
-    :func:`~ararat.bindings.checks.verification.verify` afterwards. ``progress`` is called with the number of
-    records of a kind.
-
-    Raises :class:`TableError` for a line that is not a record, and for a file without its last line. Raises
-    :class:`BindingError` with the code ``store-not-empty``, or with ``history-partial`` for a history since a time.
-    Raises ReadOnlyBindings, :class:`BindingsUnavailable`, and OSError. Nothing is written then.
+    Return the number of records of each kind. The database then has the same names, states, dates, revisions, actors,
+    operations, rules and counters. Run :func:`~ararat.bindings.checks.verification.verify` afterwards. ``progress`` is
+    called with the number of records of a kind. Raises :class:`TableError` for a line that is not a record, and for a
+    file without its last line. Raises :class:`BindingError` with the code ``store-not-empty``, or with
+    ``history-partial`` for a history since a time. Raises ReadOnlyBindings, :class:`BindingsUnavailable`, and OSError.
+    Nothing is written then.
     """
     from ..copying import insert_rows, require_empty_at
 

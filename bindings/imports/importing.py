@@ -2,8 +2,8 @@
 
 A table (:mod:`text_tables`) has a row for each name. Its columns are :data:`columns.COLUMNS` and, for alternates,
 columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded value, or
-sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`).
-The table is read once, in one transaction. A thousand rows at a time are in memory.
+sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`). The table is read once,
+in one transaction. A thousand rows at a time are in memory.
 """
 
 from __future__ import annotations
@@ -76,20 +76,16 @@ def import_table(
     - ``progress``: called with the number of lines after each thousand and at the end.
     - ``report``: called with "refused" or "warning", a :class:`NotedLine` and the cells, for each such line.
 
-    The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times.
-
-    A line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
+    The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times. A
+    line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
     "reserved" reserves a new name. A reserved name stays reserved unless its line has the status "live" ("published").
-    A line without a target keeps the recorded target. Two lines for the same name must
-    have the same values. The character set of a prefix record applies to new names. A prefix record in the table does
-    not apply to names of the same table.
-
-    Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
-    with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, and OSError if the
-    file cannot be opened or read. Raises ValueError for a batch below 1, ReadOnlyBindings and
-    :class:`BindingsUnavailable`. Nothing is written then, except earlier batches.
-
-    Source: ARK-085, POL-023; decision N-04.
+    A line without a target keeps the recorded target. Two lines for the same name must have the same values. The
+    character set of a prefix record applies to new names. A prefix record in the table does not apply to names of the
+    same table. Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises
+    :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or
+    ``actor-text``, and OSError if the file cannot be opened or read. Raises ValueError for a batch below 1,
+    ReadOnlyBindings and :class:`BindingsUnavailable`. Nothing is written then, except earlier batches. Source: ARK-085,
+    POL-023; decision N-04.
     """
     with closing(Rereadable(file)) as again:
 
@@ -151,9 +147,8 @@ def import_rows(
 
 
 class Rereadable:
-    """A ``file`` that can be read again from its beginning: a path, or a binary file.
-
-    A stream without a beginning, such as standard input, is copied to a temporary file.
+    """A ``file`` that can be read again from its beginning: a path, or a binary file. A stream without a beginning,
+    such as standard input, is copied to a temporary file.
     """
 
     def __init__(self, file: str | Path | BinaryIO) -> None:

@@ -1,7 +1,6 @@
-"""Give the rows of a table without a name the recorded name of their key, or a new name below a shoulder.
-
-The key is the text in the column ``resource``, such as an inventory number. A second import of the same table finds the
-names again by their keys and mints none twice. Two rows with one key are refused, unless both have a name.
+"""Give the rows of a table without a name the recorded name of their key, or a new name below a shoulder. The key is
+the text in the column ``resource``, such as an inventory number. A second import of the same table finds the names
+again by their keys and mints none twice. Two rows with one key are refused, unless both have a name.
 """
 
 from __future__ import annotations
@@ -88,11 +87,9 @@ def has_name(row: Row) -> bool:
 
 
 def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
-    """Return the reasons to refuse those of ``rows`` that share their key with another row, by their line numbers.
-
-    A key is refused if at least one of its rows has no name.
-
-    Keys that differ only in the composition of their letters (NFC) are equal.
+    """Return the reasons to refuse those of ``rows`` that share their key with another row, by their line numbers. A
+    key is refused if at least one of its rows has no name. Keys that differ only in the composition of their letters
+    (NFC) are equal.
 
     >>> repeated_keys([Row(2, {"resource": "A"}), Row(3, {"resource": "B"}), Row(4, {"resource": "A"})])[2]
     'row 4 has the key A too'
@@ -157,11 +154,9 @@ class KeyedRows:
         self._moved: dict[str, int] = {}
 
     def leave_out(self, earlier: KeyedRows) -> None:
-        """Exclude the names that an earlier transaction has drawn, but not written, from the names to mint.
-
-        ``earlier`` is the source of names of that transaction.
-
-        If almost all names are free, this makes no difference, and they are not remembered.
+        """Exclude the names that an earlier transaction has drawn, but not written, from the names to mint. ``earlier``
+        is the source of names of that transaction. If almost all names are free, this makes no difference, and they are
+        not remembered.
         """
         self._folded, self._moved = earlier._folded, earlier._moved
         if self._pattern.numbers <= _FEW_NAMES:
@@ -169,9 +164,7 @@ class KeyedRows:
 
     def named(self, batch: Sequence[Row]) -> Iterator[Row]:
         """Yield the rows of ``batch`` in their order, each with its own, a recorded or a minted name. Others have a
-        fault.
-
-        Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
+        fault. Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
         """
         keys: dict[int, str] = {}
         faults: dict[int, BindingError] = {}
@@ -308,10 +301,9 @@ class KeyedRows:
         moved: Collection[int],
         stripped: Collection[str],
     ) -> dict[int, BindingError]:
-        """Return the errors of rows that would mint a name and probably should not, by their lines.
-
-        ``similar`` has recorded keys that are almost equal; None for one that the actor must not read. ``moved`` are
-        the lines of rows that had the name of another thing. ``stripped`` are keys without the zeros of recorded ones.
+        """Return the errors of rows that would mint a name and probably should not, by their lines. ``similar`` has
+        recorded keys that are almost equal; None for one that the actor must not read. ``moved`` are the lines of rows
+        that had the name of another thing. ``stripped`` are keys without the zeros of recorded ones.
         """
         trusts = self._mint.trusts
         faults: dict[int, BindingError] = {}
@@ -346,10 +338,9 @@ class KeyedRows:
         return {each.identifier for each in bindings if each.is_hidden and not (each.target or each.metadata)}
 
     def _first(self, cells: Mapping[str, str]) -> dict[str, str]:
-        """Return the cells of a name without values. Without a status it has the state of the import.
-
-        A live name without a target is described, if the table has no column of targets. If it has one, the name is
-        reserved until its target is known.
+        """Return the cells of a name without values. Without a status it has the state of the import. A live name
+        without a target is described, if the table has no column of targets. If it has one, the name is reserved until
+        its target is known.
         """
         result = dict(cells)
         if not cells.get("status"):

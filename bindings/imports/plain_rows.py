@@ -57,7 +57,6 @@ class PlainRows:
 
     def change(self, cells: Mapping[str, str]) -> Change | None:
         """Return the change that binds the name of a row, if it is new. Return None for a row with other values.
-
         ``cells`` are the texts of the row by column.
         """
         text = "".join(cells.values())

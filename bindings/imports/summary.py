@@ -33,9 +33,8 @@ class ImportEffect(NamedTuple):
 
 class NotedLine(NamedTuple):
     """A line of an imported table that has an error or a warning. ``line`` is its number, ``code`` the stable name of
-    the problem, and ``message`` a sentence.
-
-    ``identifier`` is the text in its column "identifier", or else its resource, in quotation marks.
+    the problem, and ``message`` a sentence. ``identifier`` is the text in its column "identifier", or else its
+    resource, in quotation marks.
     """
 
     line: int

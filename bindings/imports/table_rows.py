@@ -95,9 +95,8 @@ class Listeners(NamedTuple):
 
 
 class TableRows(Source[Summary]):
-    """The rows of ``table`` as a source of the runner. ``actor`` imports them, and ``listeners`` are called.
-
-    With ``stops``, the first block with a refused row is not written and ends the import.
+    """The rows of ``table`` as a source of the runner. ``actor`` imports them, and ``listeners`` are called. With
+    ``stops``, the first block with a refused row is not written and ends the import.
     """
 
     action = "import"
@@ -698,11 +697,9 @@ class TableRows(Source[Summary]):
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector while some lines are imported.
-
-    The lines need thousands of objects and no reference cycle, so they are freed without it. It would visit all of them
-    several times, which takes a sixth of the time of an import in a web server. In a command it takes less, because the
-    other objects are frozen.
+    """Pause the garbage collector while some lines are imported. The lines need thousands of objects and no reference
+    cycle, so they are freed without it. It would visit all of them several times, which takes a sixth of the time of an
+    import in a web server. In a command it takes less, because the other objects are frozen.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -740,9 +737,8 @@ def _key(request: Change | Fields | OtherRow | BindingError) -> str | None:
 
 
 def _with_record(row: Row, request: Fields | BindingError, current: Mapping[str, Binding]) -> Fields | BindingError:
-    """Return the fields of a row, with the recorded target and kind for empty cells.
-
-    The table has no white space around texts. A recorded text that differs only in it stays unchanged.
+    """Return the fields of a row, with the recorded target and kind for empty cells. The table has no white space
+    around texts. A recorded text that differs only in it stays unchanged.
     """
     before = current.get(_key(request) or "")
     if before is None:

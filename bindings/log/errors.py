@@ -11,7 +11,6 @@ from ..system.files import write_remedy
 
 class LogError(ValueError):
     """Raised for a part of a verifiable log that is malformed, forged or inconsistent: a note, tile, entry or proof.
-
     The message is one sentence in printable ASCII that names the place.
     """
 

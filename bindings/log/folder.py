@@ -46,9 +46,8 @@ class LogFolder:
         return self.path.with_name(f"{self.path.name}.sqlite")
 
     def checkpoint(self) -> bytes | None:
-        """Return the content of the published checkpoint of the public log, or None if the folder has none.
-
-        Raises :class:`LogError` if it cannot be read.
+        """Return the content of the published checkpoint of the public log, or None if the folder has none. Raises
+        :class:`LogError` if it cannot be read.
         """
         try:
             return read_regular(self.path / CHECKPOINT, MAX_BYTES + 1)

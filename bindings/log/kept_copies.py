@@ -1,11 +1,10 @@
 """Copies of the texts of names: replies to repeated requests, answers to forms, jobs, uploaded tables, exported files.
 
 The tables declare which of their columns hold copies, and how long (:mod:`~..storage.tables.retention`). Old copies are
-deleted (:func:`delete_old`).
-
-A redaction deletes the copies of all work that has ended (:func:`delete_of_name`). Each of them can contain what it
-removes, also without the name: the values of a bulk edit, or the reason of a withdrawal. It deletes an uploaded table
-only if it contains the name, and stops unfinished jobs that concern the name. They can be started again.
+deleted (:func:`delete_old`). A redaction deletes the copies of all work that has ended (:func:`delete_of_name`). Each
+of them can contain what it removes, also without the name: the values of a bulk edit, or the reason of a withdrawal. It
+deletes an uploaded table only if it contains the name, and stops unfinished jobs that concern the name. They can be
+started again.
 """
 
 from __future__ import annotations
@@ -100,10 +99,8 @@ def limits(now: datetime) -> dict[str, str]:
 
 
 def delete_all_old(bindings: Bindings) -> None:
-    """Delete all old copies in short transactions, and write nothing if there are none.
-
-    Raises ReadOnlyBindings and BindingsUnavailable. A server calls it about once an hour, and ``ararat backup`` for a
-    database without one.
+    """Delete all old copies in short transactions, and write nothing if there are none. Raises ReadOnlyBindings and
+    BindingsUnavailable. A server calls it about once an hour, and ``ararat backup`` for a database without one.
     """
     now = bindings.now()
     while isinstance(bindings.store, DatabaseStore) and bindings.store.current_rows(OLD, **limits(now)):
@@ -111,11 +108,8 @@ def delete_all_old(bindings: Bindings) -> None:
 
 
 def delete_old(connection: Connection, now: datetime) -> None:
-    """Delete some of the old copies.
-
-    ``connection`` is an open connection to the database.
-
-    Call it again until :data:`OLD` has no row: a check can have a million names.
+    """Delete some of the old copies. ``connection`` is an open connection to the database. Call it again until
+    :data:`OLD` has no row: a check can have a million names.
     """
     for table, old in _LIMITED.items():
         if old.way == "emptied":

@@ -24,9 +24,8 @@ class Mentions:
         self._pattern = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, sorted(parts)))})(?![a-z0-9])")
 
     def are_in(self, data: bytes | str | None) -> bool:
-        """Return whether data has the name, or cannot be searched.
-
-        ``data`` is a text, or bytes that zlib has compressed, such as an uploaded file.
+        """Return whether data has the name, or cannot be searched. ``data`` is a text, or bytes that zlib has
+        compressed, such as an uploaded file.
         """
         if data is None:
             return False
@@ -67,9 +66,8 @@ def _plain(text: str) -> str:
 
 
 def _parts(stored: bytes) -> Iterator[bytes]:
-    """Yield the parts of a compressed file, each with the end of the part before: a file can have 100 MB.
-
-    Each begins at an even place, as a character of UTF-16 does. Raises zlib.error.
+    """Yield the parts of a compressed file, each with the end of the part before: a file can have 100 MB. Each begins
+    at an even place, as a character of UTF-16 does. Raises zlib.error.
     """
     unpacked, kept, more = zlib.decompressobj(), b"", stored
     while True:

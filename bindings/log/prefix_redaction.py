@@ -1,6 +1,5 @@
-"""Remove texts of persons from the history of a prefix: earlier contacts, reasons of holds, and actors.
-
-The current record stays, because an administrator can change it. No prefix is in the public log.
+"""Remove texts of persons from the history of a prefix: earlier contacts, reasons of holds, and actors. The current
+record stays, because an administrator can change it. No prefix is in the public log.
 """
 
 from __future__ import annotations

@@ -52,11 +52,8 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
     """Create an empty verifiable log for the database ``store``, and return its public key.
 
     ``folder`` is the folder with the files of the public log. ``key_path`` is the path of the file with the private
-    key.
-
-    It consists of a key file, a folder with a checkpoint of 0 entries, and rows in the database.
-
-    Return its public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
+    key. It consists of a key file, a folder with a checkpoint of 0 entries, and rows in the database. Return its public
+    key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
     """
     if read_published(folder) is not None:
         raise BindingError("log-exists", f"the folder {display.escape(str(folder))} has a log already")
@@ -75,12 +72,8 @@ def publish(
     """Add all new changes of names to the verifiable log of the database ``store``, and publish a signed checkpoint.
 
     ``folder`` contains the files of the log. ``key_path`` is the path of the file with the private key. ``witnessing``
-    defines the witnesses that cosign; None requests no cosignatures.
-
-    The events of names that have become live by their date are written first.
-
-    Nothing is changed without new events, unless the published checkpoint lacks the quorum.
-
+    defines the witnesses that cosign; None requests no cosignatures. The events of names that have become live by their
+    date are written first. Nothing is changed without new events, unless the published checkpoint lacks the quorum.
     Raises :class:`BindingError`:
 
     - ``log-missing``: the database has no log; ``log-key``: the key is not that of the log or cannot be read.
@@ -139,9 +132,8 @@ def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
 
 
 def read_published(folder: LogFolder) -> bytes | None:
-    """Return the content of the published checkpoint in the folder of a public log, or None without one.
-
-    Raises :class:`BindingError` with the code ``log-folder`` if it cannot be read.
+    """Return the content of the published checkpoint in the folder of a public log, or None without one. Raises
+    :class:`BindingError` with the code ``log-folder`` if it cannot be read.
     """
     try:
         return folder.checkpoint()
@@ -151,7 +143,6 @@ def read_published(folder: LogFolder) -> bytes | None:
 
 def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
     """Return the published checkpoint in the folder of a public log, after its signature by ``key`` was verified.
-
     Raises :class:`BindingError` with the code ``log-folder`` without one.
     """
     content = read_published(folder)
@@ -164,9 +155,8 @@ def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
 
 
 def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> None:
-    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree.
-
-    ``folder`` is the folder with the files of the public log.
+    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree. ``folder``
+    is the folder with the files of the public log.
     """
     try:
         root = tree.root_hash(published.size, hash_reader(head.size, folder.read))
@@ -180,7 +170,6 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
     """Return the tree of the entries that the database has recorded, so that new entries can be appended.
 
     ``head`` is the recorded tree, and ``published`` the published checkpoint. Both are of the public log in ``folder``.
-
     Raises :class:`BindingError` with the code ``log-restored``, ``log-fork`` or ``log-folder`` if the folder does not
     contain it.
     """
@@ -206,9 +195,8 @@ def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosignin
     """Sign the recorded tree of a log, request cosignatures, and replace the published checkpoint in the folder.
 
     ``folder`` is the folder with the files of the public log. ``key`` is the secret key, and ``head`` the recorded
-    tree. ``cosigning`` requests cosignatures, if it is set.
-
-    Raises :class:`BindingError` like :meth:`.Cosigning.cosign`.
+    tree. ``cosigning`` requests cosignatures, if it is set. Raises :class:`BindingError` like
+    :meth:`.Cosigning.cosign`.
     """
     checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
     note = sign_note(checkpoint.text, [key])
@@ -218,9 +206,8 @@ def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosignin
 
 
 def _remove_partial(folder: LogFolder, old: int, current: int) -> None:
-    """Delete the partial tiles of a tree that are full in the tree of ``current`` entries.
-
-    A client can still read the checkpoint of ``current`` entries, which was replaced only now.
+    """Delete the partial tiles of a tree that are full in the tree of ``current`` entries. A client can still read the
+    checkpoint of ``current`` entries, which was replaced only now.
     """
     for tile in last_tiles(old):
         if tile_at(tile.level, tile.index, current).width == WIDTH:

@@ -68,13 +68,10 @@ class _Dry(LogFolder):
 def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery:
     """Repair a verifiable log after its database or its folder was restored from an older backup.
 
-    ``key_path`` is the path of the file with the private key. ``folder`` contains the files of the log.
-
-    Afterwards, both contain the same entries. Publish new events afterwards.
-
-    Raises :class:`BindingError` with the code ``log-fork`` if they contradict each other. The code is ``log-folder`` if
-    the folder lacks entries that the database does not have. The codes of :func:`.publishing.publish` are possible,
-    too.
+    ``key_path`` is the path of the file with the private key. ``folder`` contains the files of the log. Afterwards,
+    both contain the same entries. Publish new events afterwards. Raises :class:`BindingError` with the code
+    ``log-fork`` if they contradict each other. The code is ``log-folder`` if the folder lacks entries that the database
+    does not have. The codes of :func:`.publishing.publish` are possible, too.
     """
     with locked_key(key_path) as key:
         current = read_state(store, key)

@@ -1,7 +1,6 @@
-"""Remove personal values from the history of a name.
-
-The entries of the log stay as they are, and all proofs stay valid: an entry has only hashes. The hashes replace the
-salts in the database, so that the removed values cannot be guessed from them. The redaction is an event itself.
+"""Remove personal values from the history of a name. The entries of the log stay as they are, and all proofs stay
+valid: an entry has only hashes. The hashes replace the salts in the database, so that the removed values cannot be
+guessed from them. The redaction is an event itself.
 """
 
 from __future__ import annotations
@@ -72,9 +71,7 @@ def redact(
     actor: Actor | str | None = None,
 ) -> Redaction:
     """Remove personal values from the history of the name ``identifier``: metadata, reasons, actors and sources of its
-    events.
-
-    The name can be a reserved name that was deleted. Copies of its values are deleted, too:
+    events. The name can be a reserved name that was deleted. Copies of its values are deleted, too:
     :func:`.kept_copies.delete_of_name` describes which.
 
     - ``revisions``: the events to redact; without it, all events and the binding itself.

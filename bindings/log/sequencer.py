@@ -1,8 +1,6 @@
-"""Assign the numbers of entries to events, and build the entries from the rows of the database.
-
-The number of an entry is assigned once, in a transaction, together with its salt. All later steps read both, so that a
-repeated publication writes the same bytes. Changes of names wait at most for one
-transaction, which has at most :data:`BATCH` events.
+"""Assign the numbers of entries to events, and build the entries from the rows of the database. The number of an entry
+is assigned once, in a transaction, together with its salt. All later steps read both, so that a repeated publication
+writes the same bytes. Changes of names wait at most for one transaction, which has at most :data:`BATCH` events.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -105,30 +103,23 @@ class EventRow(NamedTuple):
         return before_target
 
     def state(self, salt: bytes) -> bytes:
-        """Return the field ``state`` of the log entry: the hash of all values of the name after the change.
-
-        ``salt`` is the secret random value of the event.
+        """Return the field ``state`` of the log entry: the hash of all values of the name after the change. ``salt`` is
+        the secret random value of the event.
         """
         return salt if len(salt) == HASH_BYTES else state_hash(salt, self.text())
 
     def thing(self, salt: bytes | None) -> bytes | None:
-        """Return the field ``thing`` of the log entry: the hash of the resource of the name.
-
-        ``salt`` is the secret random value of the name, or None.
-
-        Return None if the name has no resource.
+        """Return the field ``thing`` of the log entry: the hash of the resource of the name. ``salt`` is the secret
+        random value of the name, or None. Return None if the name has no resource.
         """
         if self.resource is None or salt is None:
             return None
         return salt if len(salt) == HASH_BYTES else thing_hash(salt, self.resource)
 
     def entry(self, salt: bytes, name_salt: bytes | None, before: int | None) -> bytes:
-        """Return the log entry of this event as bytes.
-
-        ``before`` is the number of the previous entry of the name, or None. ``salt`` is the secret random value of the
-        event, and ``name_salt`` that of the name or None.
-
-        Raises :class:`BindingError` with the code ``log-event`` for values that Ararat does not write.
+        """Return the log entry of this event as bytes. ``before`` is the number of the previous entry of the name, or
+        None. ``salt`` is the secret random value of the event, and ``name_salt`` that of the name or None. Raises
+        :class:`BindingError` with the code ``log-event`` for values that Ararat does not write.
         """
         try:
             return entry_bytes(
@@ -184,9 +175,8 @@ class Block(NamedTuple):
 
 
 class Sequencer:
-    """A source of the log entries of a database, which assigns numbers to the events that have none.
-
-    ``size`` is the number of entries that :meth:`blocks` has yielded, after the entries of the recorded tree.
+    """A source of the log entries of a database, which assigns numbers to the events that have none. ``size`` is the
+    number of entries that :meth:`blocks` has yielded, after the entries of the recorded tree.
     """
 
     def __init__(self, store: DatabaseStore, size: int, searched: int) -> None:
@@ -196,10 +186,9 @@ class Sequencer:
         self.searched = searched
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the log entries from the number ``size`` on: those that have a number, then those of new events.
-
-        Raises :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another
-        program. The code is ``log-busy`` if another process adds entries at the same time.
+        """Yield the log entries from the number ``size`` on: those that have a number, then those of new events. Raises
+        :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another program.
+        The code is ``log-busy`` if another process adds entries at the same time.
         """
         with self._store.transaction(large=True) as transaction:
             assigned = state.assigned(transaction.connection)
@@ -279,7 +268,6 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
     """Return the number of changes that are not in the public log yet. Return also the time of the first one, or None.
-
     Only events after the number ``searched`` are counted.
     """
     number, since = _rows(transaction, _COUNT, searched, searched)[0]
@@ -293,10 +281,9 @@ def _raise_lost(number: int) -> bytes:
 def recorded_blocks(
     store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _raise_lost
 ) -> Iterator[Block]:
-    """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database.
-
-    ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
-    ``log-changed`` if the rows of an entry do not have its hash.
+    """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database. ``lost``
+    returns an entry whose event the database does not have. Raises :class:`BindingError` with the code ``log-changed``
+    if the rows of an entry do not have its hash.
     """
     before: dict[str, int] = {}
     for first in range(start, end, BATCH):

@@ -49,9 +49,8 @@ class LogState:
 
 
 def require_none(connection: Connection) -> None:
-    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a public log.
-
-    ``connection`` is an open connection to the database.
+    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a public log. ``connection``
+    is an open connection to the database.
     """
     key = connection.execute(select(log_state.c.value).where(log_state.c.name == _KEY)).scalar()
     if key is not None:
@@ -60,7 +59,6 @@ def require_none(connection: Connection) -> None:
 
 def create(connection: Connection, key: VerifierKey) -> None:
     """Record in the database that it has an empty log with the public key ``key``. Raises like :func:`require_none`.
-
     ``connection`` is an open connection to the database.
     """
     require_none(connection)
@@ -69,10 +67,7 @@ def create(connection: Connection, key: VerifierKey) -> None:
 
 
 def read(connection: Connection) -> LogState:
-    """Return the recorded state of the public log of a database.
-
-    ``connection`` is an open connection to the database.
-
+    """Return the recorded state of the public log of a database. ``connection`` is an open connection to the database.
     Raises :class:`BindingError` with the code ``log-missing`` without a log, and ``log-changed`` for rows that Ararat
     does not write.
     """
@@ -94,9 +89,8 @@ def record_head(connection: Connection, old: Head, new: Head, searched: int) -> 
     """Record a new tree of the public log in the database, so that it can be signed. ``old`` is the tree before it.
 
     ``connection`` is an open connection to the database. ``searched`` is a number of an event: all events up to it are
-    in the log or do not belong in it.
-
-    Raises :class:`BindingError` with the code ``log-busy`` if another process recorded a tree since ``old``.
+    in the log or do not belong in it. Raises :class:`BindingError` with the code ``log-busy`` if another process
+    recorded a tree since ``old``.
     """
     row = update(log_state)
     changed = connection.execute(
@@ -108,17 +102,15 @@ def record_head(connection: Connection, old: Head, new: Head, searched: int) -> 
 
 
 def record_published(connection: Connection, size: int) -> None:
-    """Record the size of the published checkpoint that was replaced by a newer one.
-
-    ``connection`` is an open connection to the database. ``size`` is the number of entries.
+    """Record the size of the published checkpoint that was replaced by a newer one. ``connection`` is an open
+    connection to the database. ``size`` is the number of entries.
     """
     connection.execute(update(log_state).where(log_state.c.name == _PREVIOUS).values(value=str(size)))
 
 
 def assigned(connection: Connection) -> int:
-    """Return the number of log entries that have a number, also those that are in no recorded tree yet.
-
-    ``connection`` is an open connection to the database.
+    """Return the number of log entries that have a number, also those that are in no recorded tree yet. ``connection``
+    is an open connection to the database.
     """
     last = connection.execute(select(func.max(log_entries.c.entry))).scalar()
     return 0 if last is None else last + 1

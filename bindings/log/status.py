@@ -56,11 +56,8 @@ class LogStatus:
 
 
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
-    """Compare the log in a folder with the database, and return which changes are not published yet.
-
-    ``folder`` is the folder with the files of the public log.
-
-    Raises :class:`BindingError` with the code ``log-missing``.
+    """Compare the log in a folder with the database, and return which changes are not published yet. ``folder`` is the
+    folder with the files of the public log. Raises :class:`BindingError` with the code ``log-missing``.
     """
     published = fault = code = None
     with store.transaction(large=True) as transaction:

@@ -1,7 +1,6 @@
-"""Update the lists of permitted values in the CHECK constraints of the tables of an older Ararat.
-
-A new action or state does not change the version of the schema. So the tables of a database can lack it, although the
-version is the current one.
+"""Update the lists of permitted values in the CHECK constraints of the tables of an older Ararat. A new action or state
+does not change the version of the schema. So the tables of a database can lack it, although the version is the current
+one.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ _VALUE = re.compile(r"'[^']*'|\b[0-9]+\b")
 
 
 def replace_old(connection: Connection) -> int:
-    """Replace the CHECK constraints of an older Ararat in the tables of a database. Return their number.
-
-    ``connection`` is an open connection to the database.
+    """Replace the CHECK constraints of an older Ararat in the tables of a database. Return their number. ``connection``
+    is an open connection to the database.
     """
     old_constraints = list(_old(connection))
     if connection.dialect.name == "sqlite":
@@ -47,9 +45,8 @@ def _old(connection: Connection) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _replace_in_sqlite(connection: Connection, old_constraints: list[tuple[str, str, str, str]]) -> None:
-    """Edit the recorded statements of the tables. Other ways copy all rows.
-
-    Source: https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes
+    """Edit the recorded statements of the tables. Other ways copy all rows. Source:
+    https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes
     """
     if not old_constraints:
         return

@@ -2,10 +2,9 @@
 
 Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction. So the database has the
 old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
-second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database.
-
-The indexes for lists and search take the longest. They are created behind this transaction, one after the other, while
-the new version answers and writes. Without one of them, a list or search takes longer. A later call adds the rest.
+second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database. The indexes for
+lists and search take the longest. They are created behind this transaction, one after the other, while the new version
+answers and writes. Without one of them, a list or search takes longer. A later call adds the rest.
 """
 
 from __future__ import annotations
@@ -75,11 +74,10 @@ def migrate(
     ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Other writers wait until the end of the
     transaction, and in PostgreSQL readers too. Stop the servers of the older version before. Start this version when
     ``phase`` is called first, or afterwards. ``progress`` is called after each block of rows, ``phase`` before each
-    index. While PostgreSQL creates an index, others read and write; in SQLite they read.
-
-    Raises :class:`BindingError` with these codes: ``schema-version`` for a version that it cannot upgrade,
-    ``foreign-database`` for a database without tables of Ararat, ``read-only`` for a file that cannot be written, and
-    those of :func:`open_bindings`. Raises BindingsUnavailable.
+    index. While PostgreSQL creates an index, others read and write; in SQLite they read. Raises :class:`BindingError`
+    with these codes: ``schema-version`` for a version that it cannot upgrade, ``foreign-database`` for a database
+    without tables of Ararat, ``read-only`` for a file that cannot be written, and those of :func:`open_bindings`.
+    Raises BindingsUnavailable.
     """
     from sqlalchemy import inspect, select, update
     from sqlalchemy.exc import DBAPIError
@@ -124,11 +122,7 @@ def migrate(
 
 def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
     """Return the SQLite file that :func:`migrate` would change to a new version of the schema, and its version.
-
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
-
-    Return None for any other database.
-
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Return None for any other database.
     Raises :class:`BindingError` like :func:`open_bindings`.
     """
     if table_file(url_or_path) is not None:

@@ -46,9 +46,8 @@ class Actor:
 
     @classmethod
     def of(cls, actor: Actor | str | None) -> Actor:
-        """Return an actor for the argument ``actor`` of a method: a text, an actor, or None for an unknown one.
-
-        Raises :class:`BindingError` with the code ``actor-text`` for a name that the history cannot record.
+        """Return an actor for the argument ``actor`` of a method: a text, an actor, or None for an unknown one. Raises
+        :class:`BindingError` with the code ``actor-text`` for a name that the history cannot record.
         """
         result = actor if isinstance(actor, Actor) else Actor(name=actor)
         if result.name is not None:
@@ -85,9 +84,7 @@ class Actor:
 
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`BindingError` with the code ``not-granted`` if the actor has no permission for a change of a
-        name.
-
-        ``before`` is the recorded binding of the name, or None.
+        name. ``before`` is the recorded binding of the name, or None.
         """
         if change.action is not None:
             self.require_granted(change.after.identifier)
@@ -96,9 +93,8 @@ class Actor:
         """Note that the names with these ``keys`` are newly minted, before the changes that record them are checked."""
 
     def confirm(self, transaction: Any) -> None:
-        """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change.
-
-        Call the method at its end.
+        """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change. Call the
+        method at its end.
         """
 
 

@@ -88,11 +88,10 @@ def bind(
 ) -> Change:
     """Decide how a request changes the binding of a name, and return the change. The rules of assignment apply.
 
-    ``fields`` is the request: the fields to set.
-
-    ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
-    same resource. Without ``publish``, a reserved name stays reserved unless the request has the status "live", because
-    the default status is for new names only (I-09). The outcome is one of:
+    ``fields`` is the request: the fields to set. ``existing`` is None if the name has no binding. With ``decided`` a
+    person decided that a new place leads to the same resource. Without ``publish``, a reserved name stays reserved
+    unless the request has the status "live", because the default status is for new names only (I-09). The outcome is
+    one of:
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
@@ -103,9 +102,8 @@ def bind(
     - "withdrawn": the request has the status "withdrawn", and the name is live or new.
     - "unchanged": nothing differs.
 
-    Raises :class:`BindingConflict` in every other case, such as a claim with a new place or with a withdrawal.
-
-    Source: ARK-085, POL-023, URN-002.
+    Raises :class:`BindingConflict` in every other case, such as a claim with a new place or with a withdrawal. Source:
+    ARK-085, POL-023, URN-002.
     """
     if fields.hold_until is not None and (existing is None or existing.hold_until != fields.hold_until):
         holds.require_limited(fields.hold_until, now)
@@ -143,11 +141,8 @@ _FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
 
 def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
     """Raise :class:`BindingError` if the embargo in a request is in the past. ``now`` returns the current time.
-
-    ``fields`` is the request: the fields to set.
-
-    A person who sets a past date probably made an error, and a public name never becomes reserved again. A table can
-    have a past date, because it was written before.
+    ``fields`` is the request: the fields to set. A person who sets a past date probably made an error, and a public
+    name never becomes reserved again. A table can have a past date, because it was written before.
     """
     if isinstance(fields.embargo, datetime) and fields.embargo <= now():
         message = f"the date {rfc3339(fields.embargo)} is past"
@@ -157,9 +152,8 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
 
 
 def first(fields: Fields, now: datetime) -> Change:
-    """Return the change that records a new nameby the rules of :func:`bind`.
-
-    Raises :class:`BindingError` with the code ``embargo-past`` if the embargo is over.
+    """Return the change that records a new nameby the rules of :func:`bind`. Raises :class:`BindingError` with the code
+    ``embargo-past`` if the embargo is over.
     """
     require_later(fields, lambda: now)
     return bind(None, fields, now)
@@ -194,9 +188,8 @@ def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def _publish(existing: Binding, fields: Fields, now: datetime) -> Change:
-    """Make a reserved name live. Nothing about it was public, so everything can change.
-
-    A name that was public once keeps its resource and its spelling.
+    """Make a reserved name live. Nothing about it was public, so everything can change. A name that was public once
+    keeps its resource and its spelling.
     """
     if fields.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
@@ -208,12 +201,9 @@ def _publish(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
-    """Decide how a request reserves a name, or changes a reserved name, and return the change.
-
-    ``existing`` is the recorded binding, or None for a new name.
-
-    The outcome of the change is "reserved", "updated" or "unchanged". Raises :class:`BindingConflict` for a live or
-    withdrawn name.
+    """Decide how a request reserves a name, or changes a reserved name, and return the change. ``existing`` is the
+    recorded binding, or None for a new name. The outcome of the change is "reserved", "updated" or "unchanged". Raises
+    :class:`BindingConflict` for a live or withdrawn name.
     """
     if existing is not None and not existing.is_reserved:
         raise BindingConflict("reserve-public", existing, existing)
@@ -221,11 +211,8 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
 
 
 def delete(existing: Binding, now: datetime) -> Change:
-    """Return the change that deletes the binding of a reserved name. Its history stays.
-
-    ``existing`` is the binding that is recorded.
-
-    Raises :class:`BindingConflict` for a name that is or was public, because public names are never deleted.
+    """Return the change that deletes the binding of a reserved name. Its history stays. Raises :class:`BindingConflict`
+    for a name that is or was public, because public names are never deleted.
     """
     if not existing.is_reserved or existing.is_hidden:
         raise BindingConflict("delete-public", existing, existing)
@@ -234,9 +221,6 @@ def delete(existing: Binding, now: datetime) -> Change:
 
 def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if a change gives a name another resource, or another place without its resource.
-
-    ``existing`` is the binding that is recorded.
-
     A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
     (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
     """
@@ -255,11 +239,9 @@ def require_kept(existing: Binding, after: Binding, *, resource: str | None, dec
 def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Return the change that moves a name to a new place. A person decides that its resource is the same.
 
-    ``existing`` is the binding that is recorded.
-
     ``fields`` has the new target, and other fields of :data:`~.binding.PLACE` that are to be set. Only a described name
-    has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and
-    :class:`BindingError` for a field that is not valid.
+    has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and :class:`BindingError` for a
+    field that is not valid.
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
@@ -270,12 +252,9 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
-    """Return the change that withdraws a live name. Its record stays as a tombstone, and it is never assigned again.
-
-    ``existing`` is the binding that is recorded.
-
-    A new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated".
-    Raises :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
+    """Return the change that withdraws a live name. Its record stays as a tombstone, and it is never assigned again. A
+    new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated". Raises
+    :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
     """
     if existing.is_reserved:
         raise BindingConflict("withdraw-reserved", existing, existing)
@@ -293,14 +272,9 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
-    """Return the change that makes a withdrawn name live again.
-
-    ``existing`` is the binding that is recorded.
-
-    ``resource`` must be the recorded resource, or None if none is recorded.
-
-    The result is "unchanged" for a live name. Raises :class:`BindingConflict` for another resource and for a reserved
-    name.
+    """Return the change that makes a withdrawn name live again. ``resource`` must be the recorded resource, or None if
+    none is recorded. The result is "unchanged" for a live name. Raises :class:`BindingConflict` for another resource
+    and for a reserved name.
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
@@ -313,11 +287,8 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 
 
 def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Change:
-    """Return the change that puts a live or reserved name on hold until a time, or changes its hold.
-
-    ``existing`` is the binding that is recorded.
-
-    Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
+    """Return the change that puts a live or reserved name on hold until a time, or changes its hold. Raises
+    :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
     """
     until, reason = holds.check(until, reason, now)
     if existing.is_withdrawn:
@@ -330,11 +301,8 @@ def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Chan
 
 
 def release(existing: Binding, now: datetime) -> Change:
-    """Return the change that ends the hold of a name, so that its redirect works again.
-
-    ``existing`` is the binding that is recorded.
-
-    Raises :class:`BindingError` with the code ``hold-missing`` for a name without a hold.
+    """Return the change that ends the hold of a name, so that its redirect works again. Raises :class:`BindingError`
+    with the code ``hold-missing`` for a name without a hold.
     """
     if existing.hold_until is None:
         raise BindingError("hold-missing", identifier=existing.identifier)
@@ -343,11 +311,8 @@ def release(existing: Binding, now: datetime) -> Change:
 
 
 def hide(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Return the change that undoes the publication of a name: it gets the values ``before`` and is reserved again.
-
-    ``existing`` is the binding that is recorded.
-
-    It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-08).
+    """Return the change that undoes the publication of a name: it gets the values ``before`` and is reserved again. It
+    keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-08).
     """
     after = replace(
         before,
@@ -361,10 +326,7 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``.
-
-    ``existing`` is the binding that is recorded.
-    """
+    """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``."""
     after = replace(
         before,
         resource=existing.resource if existing.is_hidden else before.resource,
@@ -377,26 +339,21 @@ def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
-    """Return whether the bindings ``before`` and ``after`` of one name lead to different places.
-
-    The place is the target, kind, alternates, passthrough and scope (:data:`~.binding.PLACE`).
+    """Return whether the bindings ``before`` and ``after`` of one name lead to different places. The place is the
+    target, kind, alternates, passthrough and scope (:data:`~.binding.PLACE`).
     """
     return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
-    """Return the binding ``changed`` with the next revision of a name, and with the time of this change.
-
-    ``existing`` is the recorded binding.
-    """
+    """Return the binding ``changed`` with the next revision of a name, and with the time of this change."""
     return replace(changed, changed=later(now, existing.recorded_at), revision=existing.revision + 1, recorded=None)
 
 
 def later(now: datetime, before: datetime) -> datetime:
     """Return the time to record for a change of a name. It is always later than the time ``before`` of the previous
-    one.
-
-    This is ``now``, or one second after ``before`` if the clock was set back. The field Last-Modified has full seconds.
+    one. This is ``now``, or one second after ``before`` if the clock was set back. The field Last-Modified has full
+    seconds.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -407,13 +364,9 @@ def later(now: datetime, before: datetime) -> datetime:
 
 
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
-    """Return the change that moves a name to the target of the binding ``moved``, which leads to the same resource.
-
-    ``existing`` is the binding that is recorded.
-
-    The caller decided that both targets lead to the same resource.
-
-    Raises :class:`BindingConflict` for a withdrawn name, and :class:`BindingError` for a target that is not valid.
+    """Return the change that moves a name to the target of the binding ``moved``, which leads to the same resource. The
+    caller decided that both targets lead to the same resource. Raises :class:`BindingConflict` for a withdrawn name,
+    and :class:`BindingError` for a target that is not valid.
     """
     try:
         require_scope(moved.identifier, moved.scope, moved.kind)
@@ -449,14 +402,9 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata", "numbers"
 
 
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
-    """Return the change that gives a name a target at another resolver, which answers for it from now on.
-
-    ``existing`` is the binding that is recorded.
-
-    ``target`` is the address there.
-
-    Alternates are deleted and the scope is "name", because only this resolver knows them. The passthrough stays if the
-    target can be extended. Raises like :func:`moved_to`.
+    """Return the change that gives a name a target at another resolver, which answers for it from now on. ``target`` is
+    the address there. Alternates are deleted and the scope is "name", because only this resolver knows them. The
+    passthrough stays if the target can be extended. Raises like :func:`moved_to`.
     """
     moved = replace(
         existing,
@@ -515,11 +463,9 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 
 
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
-    """Return the changes with which a recorded name gets the stated fields, also another status.
-
-    ``identifier`` is the ARK or URN, as a text or parsed.
-
-    With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
+    """Return the changes with which a recorded name gets the stated fields, also another status. ``identifier`` is the
+    ARK or URN, as a text or parsed. With ``relocate``, the caller decides that a new place leads to the same resource.
+    Raises :class:`BindingError`.
     """
     if fields.embargo is not None and not existing.is_reserved:
         raise BindingConflict("embargo-reached", existing, existing)

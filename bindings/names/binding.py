@@ -188,9 +188,8 @@ class Binding:
 
     @property
     def hold(self) -> Hold | None:
-        """The recorded hold of the name, which stops its redirect until a time. It is None without one.
-
-        It can have ended already.
+        """The recorded hold of the name, which stops its redirect until a time. It is None without one. It can have
+        ended already.
         """
         if self.hold_until is None:
             return None
@@ -198,9 +197,8 @@ class Binding:
         return Hold(self.identifier, self.hold_until, self.hold_reason, public_from=public_from)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the binding of the name as a JSON object with the fields of this class. Times are RFC 3339 in UTC.
-
-        A name for tests also has the member ``test``, which is true.
+        """Return the binding of the name as a JSON object with the fields of this class. Times are RFC 3339 in UTC. A
+        name for tests also has the member ``test``, which is true.
         """
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.compare}
         numbers = self.thing_numbers if self.numbers else Numbers(self.resource)
@@ -247,9 +245,8 @@ class Hold(NamedTuple):
 
 
 class StoredRedirect(NamedTuple):
-    """The redirect of a live name, with the few columns of its binding that most requests need.
-
-    Names with alternates, and names that the site serves, do not have such a redirect.
+    """The redirect of a live name, with the few columns of its binding that most requests need. Names with alternates,
+    and names that the site serves, do not have such a redirect.
 
     - ``target``: the target as stored, or None for the kind "described". ``metadata``: as in :class:`Binding`.
     - ``status``: 302 or 307 for the kind "located", else 303.

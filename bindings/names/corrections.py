@@ -1,6 +1,5 @@
-"""Detect typing errors in unbound names by their check characters, and suggest corrections.
-
-A correction is a name that differs from an ARK by a frequent typing error:
+"""Detect typing errors in unbound names by their check characters, and suggest corrections. A correction is a name that
+differs from an ARK by a frequent typing error:
 
 - Names with letters in lower case, and with 0 and 1 instead of o, l and i. Minted names have no o, l and i.
 - For a name with a wrong check character: names with a right one that differ in one character, or in the order of two
@@ -30,13 +29,11 @@ def _expected_digit(key: str) -> str | None:
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     """Return whether a name probably has a typing error, because its check character is wrong.
 
-    ``patterns`` are the patterns of names that are minted here.
-
-    It is compared with the patterns of the names that are minted here.
-
-    ``key`` is a normal form. Only patterns with a check character, and with the longest prefix that begins the name,
-    are compared. Of an ARK, the part up to a slash or dot is compared. A name with another length, or with a character
-    that is not a letter or digit, is of another kind. A name with one character more or less can be a typing error.
+    ``patterns`` are the patterns of names that are minted here. It is compared with the patterns of the names that are
+    minted here. ``key`` is a normal form. Only patterns with a check character, and with the longest prefix that begins
+    the name, are compared. Of an ARK, the part up to a slash or dot is compared. A name with another length, or with a
+    character that is not a letter or digit, is of another kind. A name with one character more or less can be a typing
+    error.
 
     >>> minted = [Pattern("ark:13030/xf9", 4, "noid")]
     >>> is_mistyped("ark:13030/xf93gt2q", minted), is_mistyped("ark:13030/xf93tg2q/p1", minted)
@@ -56,10 +53,9 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
 
 
 def expected_character(key: str, patterns: Sequence[Pattern]) -> str | None:
-    """Return the check character that the name ``key`` should end in, or None if its own is right or it has none.
-
-    ``patterns`` are the patterns of minted names. A name of another length is of another kind, but each URN of the
-    German and the Swiss National Library that ends in a digit is compared.
+    """Return the check character that the name ``key`` should end in, or None if its own is right or it has none. A
+    name of another length is of another kind, but each URN of the German and the Swiss National Library that ends in a
+    digit is compared.
 
     >>> minted = [Pattern("ark:13030/xf9", 4, "noid")]
     >>> expected_character("ark:13030/xf93gt2r", minted), expected_character("ark:13030/xf93gt2q", minted)
@@ -127,9 +123,8 @@ _LOOK_ALIKES = str.maketrans("oli", "011")
 
 
 def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
-    """Return the keys of names that are probable corrections of an unbound name, the most probable first.
-
-    ``patterns`` are the patterns of minted names that have a check character.
+    """Return the keys of names that are probable corrections of an unbound name, the most probable first. ``patterns``
+    are the patterns of minted names that have a check character.
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']

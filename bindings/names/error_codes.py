@@ -1,7 +1,6 @@
-"""The one table of errors and warnings of Ararat: what each code means, and how each interface answers it.
-
-The JSON API, the desk, the EZID API and the command read their answers here. The codes of errors in an *identifier* are
-in :data:`ararat.identifiers.PROBLEMS`; :func:`error_code` finds both.
+"""The one table of errors and warnings of Ararat: what each code means, and how each interface answers it. The JSON
+API, the desk, the EZID API and the command read their answers here. The codes of errors in an *identifier* are in
+:data:`ararat.identifiers.PROBLEMS`; :func:`error_code` finds both.
 """
 
 from __future__ import annotations
@@ -411,10 +410,8 @@ to process it." (ARK draft, section 7.1.2; decision X-05)
 
 
 def error_code(code: str) -> ErrorCode:
-    """Return the description of the error or warning with this code: its title, HTTP status, exit code and fix.
-
-    ``code`` is that of an error or a warning of bindings, or of a problem of an identifier. Raises KeyError for another
-    one.
+    """Return the description of the error or warning with this code: its title, HTTP status, exit code and fix. Raises
+    KeyError for another one.
 
     >>> error_code("naan-char").about, error_code("not-bound").status
     ('identifier', 404)

@@ -26,7 +26,6 @@ _MAX_SUGGESTION = 300
 
 class CatalogueError(ValueError):
     """The base class of errors with a code in the catalogue :data:`~ararat.bindings.names.error_codes.ERROR_CODES`.
-
     ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
     accepted, ``reference`` names the rule.
 
@@ -95,9 +94,8 @@ class StatementStopped(BindingsUnavailable):
 
 
 class TooBroad(StatementStopped):
-    """Raised if a list, search or count reads more names than the limit of its time permits.
-
-    ``counted`` is the number of names that a count found so far.
+    """Raised if a list, search or count reads more names than the limit of its time permits. ``counted`` is the number
+    of names that a count found so far.
     """
 
     code = "too-broad"
@@ -108,9 +106,8 @@ class TooBroad(StatementStopped):
 
 
 class OutcomeUnknown(BindingsUnavailable):
-    """Raised if the connection broke at the end of a transaction, so it is unknown whether the change was written.
-
-    A repeated change of a named name is safe: if it was written, the result is "unchanged". A repeated mint can give
+    """Raised if the connection broke at the end of a transaction, so it is unknown whether the change was written. A
+    repeated change of a named name is safe: if it was written, the result is "unchanged". A repeated mint can give
     another name.
     """
 
@@ -136,9 +133,7 @@ class BindingError(CatalogueError):
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
         """Convert ``error``, the error of a text that is not an identifier, to a :class:`BindingError` with the same
-        code and message.
-
-        ``identifier`` is the text in ASCII.
+        code and message. ``identifier`` is the text in ASCII.
         """
         return cls(error.problem.code, error.problem.message, identifier=identifier).with_suggestion(error.text)
 
@@ -172,8 +167,8 @@ class TableError(BindingError):
     - ``file``: the name of the file. ``line``: the line in it, counted from 1.
     - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
     - ``kept``: the number of earlier lines that an import in batches has written.
-    - ``mapping``: the first unknown heading, or "" if it cannot be printed, and the column that it probably means.
-      None for an error about something else.
+    - ``mapping``: the first unknown heading, or "" if it cannot be printed, and the column that it probably means. None
+      for an error about something else.
     """
 
     def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
@@ -191,7 +186,6 @@ class TableError(BindingError):
 
 class UnreadableBinding(BindingError, BindingsUnavailable):
     """Raised if the row of a name in the database has values that Ararat does not write. Its binding is unknown.
-
     Another program wrote the row. ``key`` is the normal form of the name, and ``reason`` what is wrong with the row.
     """
 
@@ -203,17 +197,14 @@ class UnreadableBinding(BindingError, BindingsUnavailable):
 
 class UnusableSnapshot(BindingError, BindingsUnavailable):
     """Raised for a file of ``ararat snapshot`` that cannot be read: it is damaged, or it is a file of another program.
-
     The codes begin with ``snapshot-``. A running site answers 503 until the file is replaced. The code
     ``not-in-snapshot`` is that of a query for something that no snapshot has, such as a history.
     """
 
 
 class MintedElsewhere(BindingError):
-    """Raised for a name to mint below a prefix that is delegated to another resolver.
-
-    ``minter`` is the address at which the names are minted, or None. ``message`` is a sentence for people, and
-    ``identifier`` the prefix.
+    """Raised for a name to mint below a prefix that is delegated to another resolver. ``minter`` is the address at
+    which the names are minted, or None. ``message`` is a sentence for people, and ``identifier`` the prefix.
     """
 
     def __init__(self, message: str, minter: str | None, *, identifier: str) -> None:
@@ -222,9 +213,8 @@ class MintedElsewhere(BindingError):
 
 
 class BindingConflict(BindingError):
-    """Raised if a name is bound already and the change is not permitted.
-
-    ``existing`` is the recorded binding, ``proposed`` the refused one. ``code`` is the stable name of the reason.
+    """Raised if a name is bound already and the change is not permitted. ``existing`` is the recorded binding,
+    ``proposed`` the refused one. ``code`` is the stable name of the reason.
     """
 
     def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
@@ -265,10 +255,8 @@ def _shorten(value: str | bool | None) -> str:
 
 class ReadOnlyBindings(BindingError, BindingsUnavailable):
     """Raised for a change of bindings in a store that can only be read, such as a table file or a standby server.
-
-    ``message`` states the reason; None is the default text.
-
-    After a failover, all writers receive it for some seconds. Nothing was written.
+    ``message`` states the reason; None is the default text. After a failover, all writers receive it for some seconds.
+    Nothing was written.
     """
 
     def __init__(self, message: str | None = None) -> None:
@@ -276,15 +264,13 @@ class ReadOnlyBindings(BindingError, BindingsUnavailable):
 
 
 class Missing(BindingError):
-    """The request is about a name, a shoulder or a record that does not exist.
-
-    The codes are ``not-bound``, ``shoulder-unknown``, ``prefix-unknown`` and ``operation-unknown``.
+    """The request is about a name, a shoulder or a record that does not exist. The codes are ``not-bound``,
+    ``shoulder-unknown``, ``prefix-unknown`` and ``operation-unknown``.
     """
 
 
 class Stale(BindingError):
     """Raised for a change that expects another revision of a name or prefix record, because another client changed it.
-
     ``existing`` is the recorded binding; None for a name without one, and for a prefix record. ``identifier`` is the
     name or prefix, and ``message`` a sentence for people.
     """
@@ -296,7 +282,6 @@ class Stale(BindingError):
 
 class Collision(Exception):
     """Raised inside the middleware if another process changed the same name first. The change is then checked again.
-
     Callers of the public functions never receive it.
     """
 
@@ -306,9 +291,8 @@ class PrefixError(CatalogueError):
 
 
 class BackupError(Exception):
-    """Raised for a backup that cannot be made, or that is damaged. ``fix`` states how to correct this.
-
-    ``is_file`` is true if the file of the backup cannot be written or read. ``what`` states what is wrong.
+    """Raised for a backup that cannot be made, or that is damaged. ``fix`` states how to correct this. ``is_file`` is
+    true if the file of the backup cannot be written or read. ``what`` states what is wrong.
     """
 
     def __init__(self, what: str, fix: str, *, is_file: bool = False) -> None:

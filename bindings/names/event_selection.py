@@ -43,9 +43,7 @@ class NumberedEvent(NamedTuple):
 
 class EventPage(NamedTuple):
     """A page of a list of changes, which are in ``events``. ``next`` is the argument ``below`` for the next page, or
-    None at the end.
-
-    ``unreadable`` has the keys of rows that another program wrote and that cannot be read.
+    None at the end. ``unreadable`` has the keys of rows that another program wrote and that cannot be read.
     """
 
     events: list[NumberedEvent]

@@ -1,5 +1,4 @@
 """The fields of a name: :data:`FIELDS` declares each one once, and :class:`Fields` is a request to set some of them.
-
 Storage columns, columns of tables, the JSON of the API, the rows of the desk, redaction and the log are derived from
 the declarations. ``tests/bindings/names/test_fields.py`` lists which place handles which field, and why one does not.
 
@@ -46,10 +45,9 @@ MAX_ACTOR = 200
 
 
 class FieldArguments(TypedDict, total=False):
-    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name.
-
-    These are ``kind``, ``passthrough``, ``scope``, ``redirect``, ``listed``, ``resource``, ``alternates``,
-    ``metadata``, ``embargo`` and ``numbers``. :meth:`.Bindings.bind` describes them.
+    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name. These
+    are ``kind``, ``passthrough``, ``scope``, ``redirect``, ``listed``, ``resource``, ``alternates``, ``metadata``,
+    ``embargo`` and ``numbers``. :meth:`.Bindings.bind` describes them.
     """
 
     kind: str | None
@@ -69,11 +67,9 @@ class Fields(NamedTuple):
 
     The recorded value of such a field stays; a new name gets the default. Alternates and metadata elements that are not
     mentioned stay, too; an empty text deletes one. An empty text removes the ``embargo``, too, and a time means the
-    status "reserved" if no status is stated. ``spelling``, ``created``, ``changed`` and ``once_public`` are for
-    new names only.
-
-    :meth:`for_name` checks a request and returns it with ``key``, the normal form of the name. The functions of
-    :mod:`.assignment` accept such a request.
+    status "reserved" if no status is stated. ``spelling``, ``created``, ``changed`` and ``once_public`` are for new
+    names only. :meth:`for_name` checks a request and returns it with ``key``, the normal form of the name. The
+    functions of :mod:`.assignment` accept such a request.
     """
 
     kind: str | None = None
@@ -103,9 +99,8 @@ class Fields(NamedTuple):
         name.
 
         The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
-        ``identifier``.
-
-        Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
+        ``identifier``. Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not
+        valid.
         """
         return self._check(assignable(identifier, rules), identifier)
 
@@ -148,9 +143,8 @@ class Fields(NamedTuple):
                     yield error
 
     def first(self, now: datetime) -> Binding:
-        """Return the binding that these checked fields create for a new name.
-
-        Fields that are None get their defaults.
+        """Return the binding that these checked fields create for a new name. Fields that are None get their
+        defaults.
         """
         own: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
         values = _UNSTATED | own
@@ -224,9 +218,8 @@ _NO = (None, False, "no")
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
     """Check ``target``, the target of the name ``key``, and return its stored form. Raises :class:`BindingError` with a
-    code that begins with ``target-``, or with ``reserved-target``.
-
-    ``kind`` is the kind of the binding. ``passthrough`` is whether the rest of identifiers is appended to the target.
+    code that begins with ``target-``, or with ``reserved-target``. ``kind`` is the kind of the binding. ``passthrough``
+    is whether the rest of identifiers is appended to the target.
     """
     checked = targets.check(target, kind)
     if passthrough:
@@ -249,9 +242,8 @@ def _require_path(key: str, target: str | None) -> None:
 
 
 def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
-    """Return whether a target is the path of the name itself, or with ``passthrough`` of a name below it.
-
-    Such a redirect is an endless loop.
+    """Return whether a target is the path of the name itself, or with ``passthrough`` of a name below it. Such a
+    redirect is an endless loop.
     """
     if target[:5].lower() not in ("/ark:", "/urn:"):
         return False
@@ -272,9 +264,8 @@ def _check_status(status: Any, fields: Fields, key: str) -> Status:
 
 
 def check_status(status: str) -> Status:
-    """Check that ``status`` is a status of names: "live", "reserved" or "withdrawn", and return it.
-
-    Raises :class:`BindingError` with the code ``list-state``.
+    """Check that ``status`` is a status of names: "live", "reserved" or "withdrawn", and return it. Raises
+    :class:`BindingError` with the code ``list-state``.
 
     >>> check_status("live")
     'live'
@@ -292,9 +283,8 @@ def _check_redirect(status: Any, fields: Fields, key: str) -> int:
 
 
 def redirect_status(status: int) -> int:
-    """Check that ``status`` is the HTTP status of a temporary redirect, 302 or 307, and return it.
-
-    Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
+    """Check that ``status`` is the HTTP status of a temporary redirect, 302 or 307, and return it. Raises
+    :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
 
     >>> redirect_status(307)
     307
@@ -355,11 +345,9 @@ def _check_successor(successor: Any, fields: Fields, key: str) -> str:
 
 
 def check_successor(key: str, successor: str) -> str:
-    """Check the successor of the withdrawn name ``key``, a name or a URL, and return its stored form.
-
-    Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
-
-    The field of the error is "successor".
+    """Check the successor of the withdrawn name ``key``, a name or a URL, and return its stored form. Raises
+    :class:`BindingError` with the code ``successor-itself``, or with those of names and targets. The field of the error
+    is "successor".
 
     >>> check_successor("ark:12345/x", "ark:/12345/x-2"), check_successor("ark:12345/x", "https://Example.org/x")
     ('ark:12345/x2', 'https://example.org/x')
@@ -737,7 +725,6 @@ FIELDS: Final = (
 
 def text_of(name: str, binding: Binding) -> str:
     """Return the value of the field ``name`` of the binding ``binding`` as a text for people, or "" without a value.
-
     Alternates and metadata are several texts, and have none here.
     """
     return _text(_BY_NAME[name], getattr(binding, name))
@@ -745,10 +732,8 @@ def text_of(name: str, binding: Binding) -> str:
 
 def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, str, str]]:
     """Yield each field that differs between the bindings ``before`` and ``after`` of a name, with its old and its new
-    text.
-
-    ``before`` None is a new name, whose fields differ from their defaults. The status, the spelling and the times are
-    not compared: an event shows them.
+    text. ``before`` None is a new name, whose fields differ from their defaults. The status, the spelling and the times
+    are not compared: an event shows them.
 
     >>> new = Fields(target="/x", redirect=307).for_name("ark:12345/x").first(datetime(2026, 11, 23))
     >>> [(field.name, *texts) for field, *texts in differing(None, new)]

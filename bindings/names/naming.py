@@ -60,9 +60,8 @@ RECORDED: Final = NamingRules(test_naans=TEST_NAANS)
 
 
 def is_test(key: str) -> bool:
-    """Return whether the name ``key`` in normal form is a test: its NAAN is in :data:`TEST_NAANS`.
-
-    Such a name is marked as a test wherever it is shown. It is never in a feed, a sitemap or the public log.
+    """Return whether the name ``key`` in normal form is a test: its NAAN is in :data:`TEST_NAANS`. Such a name is
+    marked as a test wherever it is shown. It is never in a feed, a sitemap or the public log.
 
     >>> is_test("ark:99999/fk4x"), is_test("ark:12345/x")
     (True, False)
@@ -72,9 +71,7 @@ def is_test(key: str) -> bool:
 
 def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
     """Check ``naans``, the value of the setting ``test_naans``, and return its NAANs in normal form. Hyphens are
-    ignored.
-
-    Raises ValueError for another NAAN than those in :data:`TEST_NAANS`.
+    ignored. Raises ValueError for another NAAN than those in :data:`TEST_NAANS`.
 
     >>> sorted(naans_for_tests(["99-999"]))
     ['99999']
@@ -93,10 +90,8 @@ def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
 
 def read(identifier: Name) -> Ark | Urn:
     """Parse the ARK ``identifier``, a URL that contains an ARK, or a URN. An :class:`Ark` or :class:`Urn` is returned
-    unchanged.
-
-    Raises :class:`BindingError` with the code of the problem. It is ``name-too-long`` for a text of more than
-    :data:`MAX_CHARACTERS`.
+    unchanged. Raises :class:`BindingError` with the code of the problem. It is ``name-too-long`` for a text of more
+    than :data:`MAX_CHARACTERS`.
 
     >>> read("https://n2t.net/ark:/12345/x6-np1").normal_form
     'ark:12345/x6np1'
@@ -116,9 +111,8 @@ def read(identifier: Name) -> Ark | Urn:
 
 def require_length(text: str) -> None:
     """Raise :class:`BindingError` with the code ``name-too-long`` if ``text``, which a person entered as a name, a
-    prefix or an address, has more than :data:`MAX_CHARACTERS`.
-
-    Call it before a function that parses the text or explains its errors.
+    prefix or an address, has more than :data:`MAX_CHARACTERS`. Call it before a function that parses the text or
+    explains its errors.
     """
     if len(text) > MAX_CHARACTERS:
         raise BindingError("name-too-long", identifier=display.percent(text[:_MAX_QUOTED]))
@@ -126,9 +120,7 @@ def require_length(text: str) -> None:
 
 def key(name: Ark | Urn) -> str:
     """Return the key under which the binding of the name ``name`` is stored: its normal form without query and
-    fragment.
-
-    URNs that are equivalent by the rules of their namespace have the same key (URN-053; decision U-10).
+    fragment. URNs that are equivalent by the rules of their namespace have the same key (URN-053; decision U-10).
 
     >>> key(read("ark:/12345/x6-np1?info#p1")), key(read("urn:isbn:0-451-45052-3"))
     ('ark:12345/x6np1', 'urn:isbn:9780451450524')
@@ -137,9 +129,8 @@ def key(name: Ark | Urn) -> str:
 
 
 def key_of(identifier: Name) -> str:
-    """Return the key under which the binding of the name ``identifier`` is stored, in any spelling.
-
-    Raises the errors of :func:`read`. :func:`assignable` also refuses names that cannot be bound.
+    """Return the key under which the binding of the name ``identifier`` is stored, in any spelling. Raises the errors
+    of :func:`read`. :func:`assignable` also refuses names that cannot be bound.
 
     >>> key_of("https://n2t.net/ark:/12345/x6-np1"), key_of("ark:12345/x6-np1")
     ('ark:12345/x6np1', 'ark:12345/x6np1')
@@ -155,11 +146,8 @@ def key_of(identifier: Name) -> str:
 def assignable(identifier: Name, rules: NamingRules = NO_RULES) -> str:
     """Check that the name ``identifier`` can be bound, and return the key under which its binding is stored.
 
-    ``rules`` are those of the site, with the NAANs below which names are bound for tests.
-
-    Raises :class:`BindingError` for a text that is not an identifier. It is also raised for names that are never bound,
-    such as those of NAAN 99999.
-
+    ``rules`` are those of the site, with the NAANs below which names are bound for tests. Raises :class:`BindingError`
+    for a text that is not an identifier. It is also raised for names that are never bound, such as those of NAAN 99999.
     Source: ARK-019, ARK-142, URN-017, POL-023; decisions A-04, A-07, A-09, A-11.
 
     >>> assignable("ark:/12345/d-oc")
@@ -274,14 +262,12 @@ def _container_warning(written: str, shorter: str) -> NameWarning:
 
 
 def warnings_about(identifier: Name) -> list[NameWarning]:
-    """Return warnings about unusual characters in the name ``identifier``: hidden, unassigned or non-ASCII ones, a dot
-    at the end, and what looks like a part of its container.
-
-    Source: ARK-065; decisions A-09, A-13, E-08.
+    r"""Return warnings about unusual characters in the name ``identifier``: hidden, unassigned or non-ASCII ones, a dot
+    at the end, and what looks like a part of its container. Source: ARK-065; decisions A-09, A-13, E-08.
 
     >>> [each.code for each in warnings_about("ark:12345/a%E2%80%8Bb")], warnings_about("ark:12345/a-b")
     (['hidden-char'], [])
-    >>> print(warnings_about("ark:12345/a\\u2013b")[0].message)
+    >>> print(warnings_about("ark:12345/a\u2013b")[0].message)
     the name has U+2013 EN DASH, which is not a hyphen: a hyphen is ignored, this character is part of the name
     >>> [each.code for each in warnings_about("ark:12345/x7.")]
     ['dot-in-name']
@@ -392,9 +378,8 @@ def why_same(*spellings: str) -> str:
 
 
 def why_similar_in_case(other: str) -> Translatable:
-    """Return the warning about a URN that differs in upper and lower case only from the recorded URN ``other``.
-
-    It also states whether the rule of equivalence of the namespace is not known: the two can be one name.
+    """Return the warning about a URN that differs in upper and lower case only from the recorded URN ``other``. It also
+    states whether the rule of equivalence of the namespace is not known: the two can be one name.
 
     >>> why_similar_in_case("urn:example:A")
     'the name differs in upper and lower case only from the recorded name urn:example:A'

@@ -81,11 +81,9 @@ class Operation(NamedTuple):
 
 
 class FormField(NamedTuple):
-    """A field of the form of an operation.
-
-    ``choices`` is "elements" for a list of the elements of metadata, and "day" for a last day in the time zone of the
-    user, which the arguments have as the time of its end. ``is_code`` is True for a URL or a name, which no
-    program must correct.
+    """A field of the form of an operation. ``choices`` is "elements" for a list of the elements of metadata, and "day"
+    for a last day in the time zone of the user, which the arguments have as the time of its end. ``is_code`` is True
+    for a URL or a name, which no program must correct.
     """
 
     name: str
@@ -121,9 +119,9 @@ class OperationKind:
       returns the fields that it sets, which need further rights. A kind without both needs the rights of its changes.
     - ``button``: the words of the button below a list of names, or "" for none. A button with ``is_final`` is shown
       with a warning. ``is_for_reserved``: whether it concerns only reserved names.
-    - ``form``: the fields of its form. ``heading``: returns its heading for a number of names, or None for a long
-      list; by default the title. ``read_form``: returns the arguments for the values of the form; by default these
-      values. ``field_of``: returns the field of the form that an error is about; by default the first one.
+    - ``form``: the fields of its form. ``heading``: returns its heading for a number of names, or None for a long list;
+      by default the title. ``read_form``: returns the arguments for the values of the form; by default these values.
+      ``field_of``: returns the field of the form that an error is about; by default the first one.
     - ``hides_new``: returns for recorded parameters whether an undo hides a new name, instead of withdrawing it.
 
     >>> kind_of_action("import").label("7")
@@ -174,9 +172,8 @@ def declare(kind: OperationKind) -> OperationKind:
 
 
 def kind_of(name: str) -> OperationKind:
-    """Return the kind that users request for selected names by the word ``name``.
-
-    Raises :class:`BindingError` with the code ``operation-kind``, also for an import.
+    """Return the kind that users request for selected names by the word ``name``. Raises :class:`BindingError` with the
+    code ``operation-kind``, also for an import.
     """
     if (found := KINDS.get(name)) is None or found.plan is None:
         raise _unknown(name)

@@ -35,16 +35,13 @@ _PATH_ABEMPTY = re.compile(f"(?:/{iri.run(iri.PCHAR, least=0)})*+")
 
 @lru_cache(maxsize=1024)
 def normalize_authority(authority: str, scheme: str) -> str:
-    """Return the host in lower case and ASCII (A-labels), and the port unless it is the scheme's default.
-
-    ``scheme`` is "http" or "https". Raises ValueError if ``authority`` is not a host, or a host and a port. Its text is
-    one sentence in ASCII.
-
-    Source: RFC 3986, sections 3.2 and 6.2.2; RFC 5891, section 5; ARK-090.
+    r"""Return the host in lower case and ASCII (A-labels), and the port unless it is the scheme's default. ``scheme``
+    is "http" or "https". Raises ValueError if ``authority`` is not a host, or a host and a port. Its text is one
+    sentence in ASCII. Source: RFC 3986, sections 3.2 and 6.2.2; RFC 5891, section 5; ARK-090.
 
     >>> normalize_authority("EXAMPLE.org:443", "https")
     'example.org'
-    >>> normalize_authority("b\\u00fccher.example:8080", "http"), normalize_authority("[::0:1]", "http")
+    >>> normalize_authority("b\u00fccher.example:8080", "http"), normalize_authority("[::0:1]", "http")
     ('xn--bcher-kva.example:8080', '[::1]')
     >>> normalize_authority("0x7f.1", "http")
     Traceback (most recent call last):
@@ -121,12 +118,8 @@ def check_prefix(prefix: str) -> str:
     """Check a resolver prefix, the part of a resolver's URL before the ARK or URN, and return its stored form.
 
     The stored form has scheme and host in lower case and omits the default port. One slash at the end is removed,
-    because :func:`join` adds it (E-04).
-
-    Raises :class:`PrefixError` with the code ``prefix-scheme``, ``prefix-userinfo``, ``prefix-host`` or
-    ``prefix-path``.
-
-    Source: ARK draft, section 7.1; ARK-090, ARK-094.
+    because :func:`join` adds it (E-04). Raises :class:`PrefixError` with the code ``prefix-scheme``,
+    ``prefix-userinfo``, ``prefix-host`` or ``prefix-path``. Source: ARK draft, section 7.1; ARK-090, ARK-094.
 
     >>> check_prefix("HTTPS://N2T.net:443/"), check_prefix("http://x.example/a/b")
     ('https://n2t.net', 'http://x.example/a/b')

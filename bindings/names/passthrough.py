@@ -1,12 +1,10 @@
 """Append the rest of an identifier to the path of its container's target (passthrough).
 
-The scheme and authority of the target stay. A target without a path cannot be
-extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest begins with "/" or
-".", so ``ark:12345/x_extra`` is not below ``ark:12345/x``.
-
-With the value "normal", the rest is a part of the normal form, so that all spellings get the same answer. With "given",
-it is the rest of the request, with its query: the path of a file or of an image at the target. To a target with a query
-or fragment, it is then appended as text, at the end (decision X-08).
+The scheme and authority of the target stay. A target without a path cannot be extended, because ``https://example.org``
+and ``.evil.example`` would make another host. The rest begins with "/" or ".", so ``ark:12345/x_extra`` is not below
+``ark:12345/x``. With the value "normal", the rest is a part of the normal form, so that all spellings get the same
+answer. With "given", it is the rest of the request, with its query: the path of a file or of an image at the target. To
+a target with a query or fragment, it is then appended as text, at the end (decision X-08).
 """
 
 from __future__ import annotations
@@ -48,8 +46,6 @@ def can_append(target: str) -> bool:
 def suffix_below(core: str, container: str) -> str:
     """Return the part of an ARK below its container as spelled in ``core``: it begins with "/" or ".", or is "".
 
-    ``core`` is an ARK in any spelling, or a text that begins with one. ``container`` is the normal form of a name that
-    contains it.
 
     >>> suffix_below("ark:12345/x/a.b", "ark:12345/x"), suffix_below("ark:12345/x.a.b", "ark:12345/x")
     ('/a.b', '.a.b')
@@ -138,10 +134,8 @@ def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
     """Return the binding that ``container``, a binding with passthrough, makes for the ARK ``key`` below it.
 
     ``core`` is the ARK as received, without its query; with passthrough "given" also a text that is not an ARK. The
-    default is ``key``.
-
-    Return None if the container has no passthrough, or if its target cannot be extended. Metadata, resource and
-    alternates of the container are not inherited: they describe the container only.
+    default is ``key``. Return None if the container has no passthrough, or if its target cannot be extended. Metadata,
+    resource and alternates of the container are not inherited: they describe the container only.
     """
     if container.passthrough in (False, "no") or container.target is None:
         return None

@@ -1,6 +1,5 @@
-"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and the registry of NAANs.
-
-A :class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
+"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and the registry of NAANs. A
+:class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
 
 - A new ARK must have a NAAN of the policy, and begin with a shoulder that is not reserved (POL-030, POL-031, POL-038).
 - Only an ARK can have the metadata element ``persistence``, from its allocation or later (POL-016, POL-017).
@@ -9,10 +8,9 @@ A :class:`PolicyCheck` receives each change once, between the decision of :mod:`
 - A rule that the profile switches off, or whose severity is a note or a warning, refuses no change. A warning is kept.
 - A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
 
-:mod:`assignment` enforces without a policy that no name is re-assigned (POL-023).
-
-:class:`RegisteredNaans` finds names whose NAAN is not registered (ARK-015). The registry can assign such a NAAN to
-another organization, and names under it then belong to that organization.
+:mod:`assignment` enforces without a policy that no name is re-assigned (POL-023). :class:`RegisteredNaans` finds names
+whose NAAN is not registered (ARK-015). The registry can assign such a NAAN to another organization, and names under it
+then belong to that organization.
 """
 
 from __future__ import annotations
@@ -65,10 +63,9 @@ class TemporarySettings:
 
 
 class PolicyCheck:
-    """A check of changes of names by an IRI policy. It is called for each change before it is written.
-
-    ``profile`` is the profile of the policy. ``warnings`` are the first messages of rules whose severity is a warning
-    in the profile, in order.
+    """A check of changes of names by an IRI policy. It is called for each change before it is written. ``profile`` is
+    the profile of the policy. ``warnings`` are the first messages of rules whose severity is a warning in the profile,
+    in order.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -77,9 +74,8 @@ class PolicyCheck:
 
     def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
         """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
-
-        ``before`` is the recorded binding. A change that writes nothing, or that withdraws or deletes a
-        name, is not checked. Of a reserved name only the shoulder is checked.
+        ``before`` is the recorded binding. A change that writes nothing, or that withdraws or deletes a name, is not
+        checked. Of a reserved name only the shoulder is checked.
         """
         after = change.after
         if change.action in (None, "deleted") or after.is_withdrawn:
@@ -102,10 +98,7 @@ class PolicyCheck:
         return change._replace(after=checked)
 
     def _break(self, rule: str, message: str, code: str | None = None) -> None:
-        """Raise :class:`BindingError` for a broken rule, or keep a warning, by the severity that the profile sets.
-
-        ``code`` is that of the error, if it is another one than that of the rule.
-        """
+        """Raise :class:`BindingError` for a broken rule, or keep a warning, by the severity that the profile sets."""
         severity = self.profile.severity(rule, "error")
         cited = ", ".join(filter(None, (self.profile.title or f"policy {self.profile.name}", self.profile.url)))
         if severity == "error":
@@ -190,12 +183,9 @@ class PolicyCheck:
 def promise_persistence(
     existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
 ) -> Change:
-    """Return the change that adds the promise that a live name is persistent to its metadata.
-
-    ``existing`` is the binding that is recorded.
-
-    ``availability`` is "lifetime" or "subinfinite", or None for the default of the policy. Raises
-    :class:`BindingConflict` for a reserved or withdrawn name.
+    """Return the change that adds the promise that a live name is persistent to its metadata. ``availability`` is
+    "lifetime" or "subinfinite", or None for the default of the policy. Raises :class:`BindingConflict` for a reserved
+    or withdrawn name.
     """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
@@ -253,9 +243,8 @@ class RegisteredNaans:
 
 
 def is_registered(naan: str) -> bool:
-    """Return whether the NAAN ``naan`` is in the registry of NAANs, so that an organization holds it (ARK-015).
-
-    The registry is the one in the package, or its update.
+    """Return whether the NAAN ``naan`` is in the registry of NAANs, so that an organization holds it (ARK-015). The
+    registry is the one in the package, or its update.
 
     >>> is_registered("12148"), is_registered("54321")
     (True, False)

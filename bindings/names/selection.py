@@ -1,7 +1,6 @@
-"""Select and order the names for a list, and divide the list into pages.
-
-A :class:`Selection` has conditions on names; all of them must hold. Its :attr:`~Selection.order` follows from the
-conditions. So a database reads each page from an index and never sorts the names.
+"""Select and order the names for a list, and divide the list into pages. A :class:`Selection` has conditions on names;
+all of them must hold. Its :attr:`~Selection.order` follows from the conditions. So a database reads each page from an
+index and never sorts the names.
 """
 
 from __future__ import annotations
@@ -50,9 +49,8 @@ LAST = "\x7f"
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The conditions that select names for a list, and the order of the list. None means no condition.
-
-    :func:`select` creates one from texts of a user.
+    """The conditions that select names for a list, and the order of the list. None means no condition. :func:`select`
+    creates one from texts of a user.
 
     - ``prefix``: the beginning of the names in normal form.
     - ``status``: the state of the names.
@@ -99,10 +97,9 @@ class Selection:
 
     @property
     def order(self) -> Order:
-        """The order of the list of names: ``sort``, or else an order that follows from the conditions.
-
-        With ``words`` and without ``sort``, SQLite has the order in which the words were recorded, and PostgreSQL the
-        order of the names.
+        """The order of the list of names: ``sort``, or else an order that follows from the conditions. With ``words``
+        and without ``sort``, SQLite has the order in which the words were recorded, and PostgreSQL the order of the
+        names.
         """
         if self.sort:
             return self.sort
@@ -247,9 +244,8 @@ def select(
 
 
 def beginning(prefix: str) -> str:
-    """Convert the beginning of a name, in any spelling, to that of the normal forms of all such names.
-
-    Raises :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
+    """Convert the beginning of a name, in any spelling, to that of the normal forms of all such names. Raises
+    :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
 
     >>> beginning("ark:/12345/"), beginning("12345/x5-np"), beginning("URN:NBN:DE:BSZ")
     ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:bsz')
@@ -315,10 +311,8 @@ Read = Callable[[Selection, "str | None", int], Page]
 
 
 def named_first(read: Read, selection: Selection, after: str | None, limit: int) -> Page:
-    """Return a page of a list whose words can be an identifier: its name is the first of the list.
-
-    ``read`` returns a page of a selection without :attr:`Selection.named`. The names behind ``after`` are at most
-    ``limit``.
+    """Return a page of a list whose words can be an identifier: its name is the first of the list. ``read`` returns a
+    page of a selection without :attr:`Selection.named`. The names behind ``after`` are at most ``limit``.
     """
     words, found = replace(selection, named=None), named_binding(read, selection)
     if found is None:
@@ -332,9 +326,8 @@ def named_first(read: Read, selection: Selection, after: str | None, limit: int)
 
 
 def named_binding(read: Read, selection: Selection) -> Binding | None:
-    """Return the name that the words of the ``selection`` are, if it meets the other conditions, or None.
-
-    ``read`` returns a page of a selection. A full stop at the end is a part of the name only if it is recorded (A-13).
+    """Return the name that the words of the ``selection`` are, if it meets the other conditions, or None. ``read``
+    returns a page of a selection. A full stop at the end is a part of the name only if it is recorded (A-13).
     """
     for key in () if selection.named is None else dict.fromkeys((selection.named, selection.named.removesuffix("."))):
         if key.startswith(selection.prefix or ""):
@@ -346,9 +339,7 @@ def named_binding(read: Read, selection: Selection) -> Binding | None:
 
 def shoulder_of(key: str) -> str:
     """Return the beginning of a name up to its shoulder: letters that end with the first digit. For a URN, return its
-    NID.
-
-    ``key`` is the normal form of a name. Without a digit after the letters, the result is the NAAN.
+    NID. ``key`` is the normal form of a name. Without a digit after the letters, the result is the NAAN.
 
     >>> shoulder_of("ark:12345/x5np1"), shoulder_of("ark:12345/np1/3"), shoulder_of("urn:isbn:9780451450524")
     ('ark:12345/x5', 'ark:12345/np1', 'urn:isbn:')
@@ -368,9 +359,8 @@ def shoulder_of(key: str) -> str:
 
 
 def group_of(name: Binding, by: Group | None) -> str:
-    """Return the group of the name ``name`` in a count: its shoulder, its state, or the month of its creation.
-
-    Return "" if ``by`` is None.
+    """Return the group of the name ``name`` in a count: its shoulder, its state, or the month of its creation. Return
+    "" if ``by`` is None.
     """
     match by:
         case "shoulder":
@@ -393,9 +383,8 @@ def cursor(*values: str | int) -> str:
 
 
 def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
-    """Return the values in the text ``after`` that :func:`cursor` made.
-
-    Raises :class:`BindingError` with the code ``list-after`` for another text.
+    """Return the values in the text ``after`` that :func:`cursor` made. Raises :class:`BindingError` with the code
+    ``list-after`` for another text.
 
     >>> position(cursor("a", 1), (str, int))
     ['a', 1]
@@ -416,9 +405,8 @@ _BEHIND_NAMED = cursor("named")
 
 
 def moment(text: str) -> datetime:
-    """Parse the date ``text`` or a time in RFC 3339 that a user entered. Without a zone it is UTC.
-
-    Raises ValueError, and OverflowError for a time outside the years 1 to 9999 in UTC.
+    """Parse the date ``text`` or a time in RFC 3339 that a user entered. Without a zone it is UTC. Raises ValueError,
+    and OverflowError for a time outside the years 1 to 9999 in UTC.
 
     >>> rfc3339(moment("2026-11-22"))
     '2026-11-22T00:00:00.000000Z'
@@ -428,9 +416,8 @@ def moment(text: str) -> datetime:
 
 
 def as_dict(binding: Binding) -> dict[str, object]:
-    """Return the binding of the name ``binding`` in a list as a JSON object. Times are RFC 3339 in UTC.
-
-    The first members are those of each list; the others are as in :meth:`Binding.as_dict`.
+    """Return the binding of the name ``binding`` in a list as a JSON object. Times are RFC 3339 in UTC. The first
+    members are those of each list; the others are as in :meth:`Binding.as_dict`.
     """
     record = binding.as_dict()
     state = record.pop("status")

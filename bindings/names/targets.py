@@ -62,17 +62,15 @@ _MAX_ALTERNATES = 50
 
 
 def check(target: str | None, kind: Kind) -> str | None:
-    """Check ``target``, the target of a binding of this ``kind``, and return its stored form: a URI in ASCII with
+    r"""Check ``target``, the target of a binding of this ``kind``, and return its stored form: a URI in ASCII with
     scheme and host in lower case.
 
     The kind "described" has no target: None is returned. Characters outside ASCII are percent-encoded, and those of a
-    host become A-labels. Nothing else is changed. Checking a stored form again returns it unchanged.
+    host become A-labels. Nothing else is changed. Checking a stored form again returns it unchanged. Raises
+    :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``. Source: RFC
+    3987, section 3.1.
 
-    Raises :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``.
-
-    Source: RFC 3987, section 3.1.
-
-    >>> check("HTTPS://Example.org/caf\\u00e9?a#b", "located")
+    >>> check("HTTPS://Example.org/caf\u00e9?a#b", "located")
     'https://example.org/caf%C3%A9?a#b'
     >>> try:
     ...     check("//evil.example", "located")
@@ -88,9 +86,8 @@ def check(target: str | None, kind: Kind) -> str | None:
 
 
 def is_stored_url(target: str) -> bool:
-    """Return whether the target ``target`` is an http or https URL in its stored form.
-
-    The answer is False for some that are. Each redirect asks it first, because :func:`check` takes longer.
+    """Return whether the target ``target`` is an http or https URL in its stored form. The answer is False for some
+    that are. Each redirect asks it first, because :func:`check` takes longer.
 
     >>> is_stored_url("https://example.org/1"), is_stored_url("https://EXAMPLE.org/1"), is_stored_url("/about")
     (True, False, False)
@@ -122,9 +119,8 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
 
     An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
     ("text/html"), a language ("en") or both ("text/html;en"). The targets are stored as by :func:`check`. With
-    ``deletions`` an empty target is permitted: it deletes the alternate.
-
-    Raises :class:`BindingError` with the codes of :func:`check` or with ``alternate-selector`` or ``alternate-twice``.
+    ``deletions`` an empty target is permitted: it deletes the alternate. Raises :class:`BindingError` with the codes of
+    :func:`check` or with ``alternate-selector`` or ``alternate-twice``.
 
     >>> check_alternates({"text/HTML;en": "https://example.org/x.html"}, "located")
     mappingproxy({'text/html;en': 'https://example.org/x.html'})
@@ -159,10 +155,8 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
 
 def location(target: str, prefix: str | None = None) -> str:
     """Return ``target``, in its stored form, as the value of the header field Location. A path of this site follows
-    ``prefix``.
-
-    ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like :func:`check`, so
-    that no client is sent to a target that could not be bound.
+    ``prefix``. ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like
+    :func:`check`, so that no client is sent to a target that could not be bound.
 
     >>> location("/about", "https://example.org"), location("/about"), location("http://example.com", "https://example.org")
     ('https://example.org/about', '/about', 'http://example.com')
@@ -173,9 +167,7 @@ def location(target: str, prefix: str | None = None) -> str:
 
 def is_reserved(path: str) -> bool:
     """Return whether the path ``path`` of this site belongs to the resolver, because it begins with ``/ark:`` or
-    ``/urn:``.
-
-    The path can be percent-encoded and in any case.
+    ``/urn:``. The path can be percent-encoded and in any case.
 
     >>> is_reserved("/ark:12345/x"), is_reserved("/%41RK%3A12345/x"), is_reserved("/archive")
     (True, True, False)
@@ -198,8 +190,7 @@ def with_query(target: str, query: str | None) -> str:
 
 
 def percent_encoded(text: str) -> str:
-    """Percent-encode the characters of ``text``, a path with its query or a fragment, that no URI has. Others stay.
-
+    r"""Percent-encode the characters of ``text``, a path with its query or a fragment, that no URI has. Others stay.
     Raises UnicodeEncodeError for a lone surrogate.
 
     >>> percent_encoded("/caf\u00e9|a%20b?100%")

@@ -42,14 +42,11 @@ def depart(
 
     With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
     number of names so far. ``expected`` is the fingerprint of a dry run. If the changes are other ones now, nothing is
-    written.
-
-    ``prefix`` is a NAAN or shoulder. ``resolver`` is the address of the other resolver, to which each name is appended,
-    or a template with a variable. Names without a target stay, and so do withdrawn ones. Alternate targets are deleted,
-    because the other resolver has them. An undo of the operation moves the targets back; the prefix stays retired, and
-    keeps its rule. Raises like :func:`~.plan_names.carry_out`.
-
-    Raises :class:`BindingError` with the code ``rule-prefix``, ``rule-template`` or ``prefix-address``.
+    written. ``prefix`` is a NAAN or shoulder. ``resolver`` is the address of the other resolver, to which each name is
+    appended, or a template with a variable. Names without a target stay, and so do withdrawn ones. Alternate targets
+    are deleted, because the other resolver has them. An undo of the operation moves the targets back; the prefix stays
+    retired, and keeps its rule. Raises like :func:`~.plan_names.carry_out`. Raises :class:`BindingError` with the code
+    ``rule-prefix``, ``rule-template`` or ``prefix-address``.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

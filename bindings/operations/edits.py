@@ -1,6 +1,5 @@
-"""The operations on selected names: edit fields, publish, move, withdraw, restore, delete, hold and release.
-
-Each is a :class:`~.plan.Plan`, which decides about each name.
+"""The operations on selected names: edit fields, publish, move, withdraw, restore, delete, hold and release. Each is a
+:class:`~.plan.Plan`, which decides about each name.
 """
 
 from __future__ import annotations
@@ -41,11 +40,9 @@ _STATES = {
 def edit(fields: Fields) -> Plan:
     """Return the plan of an operation that sets fields of many names: those that ``fields`` states.
 
-    The state, the target and all other fields stay.
-
-    An empty text deletes a metadata element, or the embargo. Withdrawn names are left alone. With an ``embargo``, only
-    reserved names are changed. Raises :class:`BindingError` with the code
-    ``edit-fields`` for other fields than :data:`EDITED`, and with those of metadata.
+    The state, the target and all other fields stay. An empty text deletes a metadata element, or the embargo. Withdrawn
+    names are left alone. With an ``embargo``, only reserved names are changed. Raises :class:`BindingError` with the
+    code ``edit-fields`` for other fields than :data:`EDITED`, and with those of metadata.
     """
     values = {name: value for name, value in fields._asdict().items() if value not in (None, "")}
     if fields.embargo is not None:
@@ -81,7 +78,6 @@ def publish() -> Plan:
 
 def move(source: str, destination: str) -> Plan:
     """Return the plan of an operation that replaces the beginning ``source`` of targets by ``destination``.
-
     :func:`~.relocation.relocate_prefix` describes both texts.
 
     >>> move("https://old.example/", "https://new.example/").action
@@ -93,11 +89,9 @@ def move(source: str, destination: str) -> Plan:
 
 
 def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
-    """Return the plan of an operation that replaces targets by the URLs to which they redirect.
-
-    ``urls`` maps each name to a pair: its target when it was traced, and the new target.
-
-    A name whose target has changed since then is left alone.
+    """Return the plan of an operation that replaces targets by the URLs to which they redirect. ``urls`` maps each name
+    to a pair: its target when it was traced, and the new target. A name whose target has changed since then is left
+    alone.
     """
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
@@ -114,9 +108,7 @@ def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
 
 def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
     """Return the plan of an operation that withdraws live names, with a ``reason`` and a ``successor`` for their
-    tombstones.
-
-    Other names are left alone. A name that is its own successor is refused.
+    tombstones. Other names are left alone. A name that is its own successor is refused.
 
     >>> withdraw("the map was lost").action
     'withdraw'
@@ -164,10 +156,9 @@ def delete() -> Plan:
 
 
 def hold(until: str, reason: str) -> Plan:
-    """Return the plan of an operation that puts live and reserved names on hold, or changes their holds.
-
-    ``until`` is the last day of the hold in UTC, or its end in RFC 3339. ``reason`` is for visitors. Withdrawn names
-    are left alone. Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    """Return the plan of an operation that puts live and reserved names on hold, or changes their holds. ``until`` is
+    the last day of the hold in UTC, or its end in RFC 3339. ``reason`` is for visitors. Withdrawn names are left alone.
+    Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
     end = holds.read_end(until)
     validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
@@ -195,9 +186,7 @@ def release() -> Plan:
 
 def plan_of_selected(action: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
     """Return the plan of an operation on selected names. ``decide`` returns the change of each, for its binding and the
-    time; or the reason to leave it alone.
-
-    ``action`` and ``parameters`` are recorded.
+    time; or the reason to leave it alone. ``action`` and ``parameters`` are recorded.
     """
 
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:

@@ -33,10 +33,8 @@ MAX_NAMES = 1_000_000
 
 
 class JobNames(PlanNames):
-    """The names that a ``job`` changes by ``plan``. The number of the job is unique in the database.
-
-    A check keeps those that can be changed, each with its revision. :meth:`take_from` gives them to the job of the
-    change.
+    """The names that a ``job`` changes by ``plan``. The number of the job is unique in the database. A check keeps
+    those that can be changed, each with its revision. :meth:`take_from` gives them to the job of the change.
     """
 
     def __init__(self, bindings: Bindings, plan: Plan, job: int, actor: Actor = NOBODY) -> None:
@@ -44,11 +42,9 @@ class JobNames(PlanNames):
         self._job = job
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
-        """Record the keys of the names that the job will change, instead of earlier ones. Return their number.
-
-        ``keys`` must be distinct. Raises :class:`BindingError` with the code ``operation-large`` for more than
-        :data:`MAX_NAMES` names. ``beat`` is called in each transaction with its connection and the number of names so
-        far.
+        """Record the keys of the names that the job will change, instead of earlier ones. Return their number. ``keys``
+        must be distinct. Raises :class:`BindingError` with the code ``operation-large`` for more than :data:`MAX_NAMES`
+        names. ``beat`` is called in each transaction with its connection and the number of names so far.
         """
         self.clear()
         remaining, number, rhythm = iter(keys), 0, BlockPace(self._bindings.location)
@@ -73,9 +69,7 @@ class JobNames(PlanNames):
 
     def add_of_operation(self, operation: int) -> int:
         """Record the names that an earlier operation changed as those of this job, instead of earlier ones. Return
-        their number.
-
-        Raises :class:`BindingError` with the code ``operation-unknown``, ``operation-undone`` or
+        their number. Raises :class:`BindingError` with the code ``operation-unknown``, ``operation-undone`` or
         ``operation-running``.
         """
         self.clear()
@@ -100,7 +94,6 @@ class JobNames(PlanNames):
     @staticmethod
     def take_from(connection: Connection, checked: int, job: int) -> int:
         """Make the names that the job ``checked`` has checked those of ``job``, in a transaction. Return their number.
-
         ``connection`` is an open connection to the database.
         """
         return connection.execute(update(bulk_names).where(_NAMES.job == checked).values(job=job)).rowcount

@@ -1,5 +1,4 @@
 """The plan of an operation on many names: which names, and how each of them changes; and the result.
-
 :func:`~.plan_names.carry_out` executes a plan. A name that the operation does not concern, such as a withdrawn name in
 a relocation, is left alone.
 """
@@ -60,9 +59,8 @@ class BulkResult:
     - ``names``: the number of names that the operation concerns.
     - ``counts``: the number of names with each outcome, such as "relocated".
     - ``unchanged``: the number of names that have the wanted state already.
-    - ``refusals``: the number of names whose change is refused. If a check refuses one, nothing is
-      written; a name that is refused since the check is left out. ``refused``: the
-      first hundred of them, with reasons.
+    - ``refusals``: the number of names whose change is refused. If a check refuses one, nothing is written; a name that
+      is refused since the check is left out. ``refused``: the first hundred of them, with reasons.
     - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
     - ``warnings``: the number of warnings about new targets that are almost surely wrong; ``warned``: the first hundred
       of them.
@@ -161,11 +159,8 @@ NO_NAMES = Plan("edit", {}, lambda transaction: (), lambda transaction, keys: it
 def decided(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
-    """Check the change of each name in ``keys``, count the outcomes in ``result``, and return the changes.
-
-    ``plan`` defines how a name changes.
-
-    ``digest`` gets what a person compares in a preview.
+    """Check the change of each name in ``keys``, count the outcomes in ``result``, and return the changes. ``plan``
+    defines how a name changes. ``digest`` gets what a person compares in a preview.
     """
     changes: list[Change] = []
     actor = transaction.actor
@@ -224,9 +219,7 @@ def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
     """Return the bindings of the names with these ``keys``, sorted by key, and lock their rows until the transaction
-    ends.
-
-    ``within`` limits them to a range of keys; None means all.
+    ends. ``within`` limits them to a range of keys; None means all.
     """
     bindings = transaction.get(keys).values()
     return sorted((each for each in bindings if within is None or within.includes(each.identifier)), key=_identifier)

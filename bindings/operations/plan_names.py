@@ -35,9 +35,8 @@ class FoundName(NamedTuple):
 
 
 class PlanNames(Source[BulkResult]):
-    """The names that ``plan`` finds, in a temporary table. ``actor`` changes them.
-
-    ``expected`` is the fingerprint of a dry run: if the changes are other ones now, nothing is written.
+    """The names that ``plan`` finds, in a temporary table. ``actor`` changes them. ``expected`` is the fingerprint of a
+    dry run: if the changes are other ones now, nothing is written.
     """
 
     is_exclusive = False
@@ -67,9 +66,8 @@ class PlanNames(Source[BulkResult]):
             self._names.close()
 
     def find(self, transaction: Transaction) -> None:
-        """Find the names of the plan.
-
-        Raises :class:`BindingError` with the code ``operation-large`` for more names than :attr:`.Actor.max_names`.
+        """Find the names of the plan. Raises :class:`BindingError` with the code ``operation-large`` for more names
+        than :attr:`.Actor.max_names`.
         """
         # The changes can move names into the range that is searched, so all names are found first.
         self.close()

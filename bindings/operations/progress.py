@@ -1,6 +1,5 @@
-"""The progress of an operation in blocks, in the table ``bulk_progress``, so that another process continues it.
-
-Each run has a number: that of its job; a run of a command has a negative one, which follows from what it does
+"""The progress of an operation in blocks, in the table ``bulk_progress``, so that another process continues it. Each
+run has a number: that of its job; a run of a command has a negative one, which follows from what it does
 (:func:`number_of`). So the same command continues.
 """
 
@@ -30,7 +29,6 @@ class RunProgress(NamedTuple):
 
 def number_of(*work: object) -> int:
     """Return the number by which a repeated command finds its interrupted run: it is the same for the same ``work``.
-
     ``work`` is the action, its arguments and the file. The number is negative; those of jobs are positive.
 
     >>> number_of("relocate", {"to": "b"}) == number_of("relocate", {"to": "b"}) < 0

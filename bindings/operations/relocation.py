@@ -60,12 +60,10 @@ def relocate_prefix(
     - ``prefix``: only names that begin with this text.
     - ``below``: only this name and the names below it.
 
-
     The caller decides that each new target leads to the same resource, so no name needs a recorded resource. Reserved
-    names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound.
-
-    Raises :class:`BindingError` with the code ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of
-    targets and names. Raises like :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound. Raises
+    :class:`BindingError` with the code ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of targets and
+    names. Raises like :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -116,12 +114,9 @@ def set_passthrough(
 
     With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
     number of names so far. ``passthrough`` is False for no, True for the rest in normal form, or "given" for the rest
-    as requested.
-
-    The names are those that begin with ``prefix``, such as ``ark:12345/x5``.
-
-    The event of each name is "updated", because no name leads elsewhere. Withdrawn names are left alone, and names
-    without a target that can be extended. Raises like :func:`relocate_prefix`.
+    as requested. The names are those that begin with ``prefix``, such as ``ark:12345/x5``. The event of each name is
+    "updated", because no name leads elsewhere. Withdrawn names are left alone, and names without a target that can be
+    extended. Raises like :func:`relocate_prefix`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -167,9 +162,7 @@ def set_passthrough(
 
 def container(identifier: Name) -> str:
     """Return the key of the ARK ``identifier`` below which other names can be, such as ark:12345/x above
-    ark:12345/x/p1.
-
-    Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
+    ark:12345/x/p1. Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
     """
     key = naming.key_of(identifier)
     if key.startswith("urn:"):
@@ -179,11 +172,7 @@ def container(identifier: Name) -> str:
 
 class Rewriting(NamedTuple):
     """A rule that rewrites targets: a target that begins with one of ``sources`` gets the text of ``destinations``
-    instead.
-
-    Both have the same order.
-
-    ``ends`` are the characters that can follow a source in a target; "" permits all.
+    instead. Both have the same order. ``ends`` are the characters that can follow a source in a target; "" permits all.
     """
 
     sources: tuple[str, ...]
@@ -193,9 +182,8 @@ class Rewriting(NamedTuple):
     @classmethod
     def of(cls, source: str, destination: str) -> Rewriting:
         """Create the rule from ``source``, a beginning of targets, and ``destination``, its replacement. Both can be
-        hosts, as a user entered them.
-
-        Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of targets.
+        hosts, as a user entered them. Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of
+        targets.
         """
         is_inside = source.rstrip().endswith("*")
         if is_inside:
@@ -252,9 +240,7 @@ class Rewriting(NamedTuple):
 
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
         """Return the change that rewrites the targets of the name ``binding``. Return None if no target begins with a
-        source.
-
-        A withdrawn name is not changed: the result is then the reason.
+        source. A withdrawn name is not changed: the result is then the reason.
         """
         target = None if binding.target is None else self(binding.target)
         alternates = {selector: self(each) for selector, each in binding.alternates.items()}
@@ -301,9 +287,8 @@ def _is_origin(beginning: str) -> bool:
 
 
 def _join(source: str, destination: str, rest: str) -> str:
-    """Return ``destination`` and ``rest`` with one slash between them, where one of the two has it.
-
-    The rest is never joined to a host, which would be another host then.
+    """Return ``destination`` and ``rest`` with one slash between them, where one of the two has it. The rest is never
+    joined to a host, which would be another host then.
     """
     after_host = f"{_END_OF_HOST}:" if _is_origin(source) else _END_OF_HOST
     if _is_origin(destination) and rest and rest[0] not in after_host:

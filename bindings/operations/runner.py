@@ -1,8 +1,6 @@
-"""The one runner of changes of many names: a source of decisions, in one transaction or in blocks.
-
-A :class:`Source` knows the names or rows, decides about each, and keeps the result. The names of a plan
-(:mod:`.plan_names`), those of a job (:mod:`.job_names`) and the rows of a table
-(:mod:`ararat.bindings.imports.table_rows`) are sources.
+"""The one runner of changes of many names: a source of decisions, in one transaction or in blocks. A :class:`Source`
+knows the names or rows, decides about each, and keeps the result. The names of a plan (:mod:`.plan_names`), those of a
+job (:mod:`.job_names`) and the rows of a table (:mod:`ararat.bindings.imports.table_rows`) are sources.
 
 1. :meth:`OperationRun.check` decides about everything and changes no name. If it refuses something, nothing must be
    written.
@@ -38,9 +36,8 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """Changes to write for one ``actor``, each with its origin for the history in ``sources``, or None.
-
-    ``new`` are further names that are new and live: their rows (:class:`.NewRows`), each with its origin.
+    """Changes to write for one ``actor``, each with its origin for the history in ``sources``, or None. ``new`` are
+    further names that are new and live: their rows (:class:`.NewRows`), each with its origin.
     """
 
     actor: str | None
@@ -138,7 +135,6 @@ class Source(Protocol[R]):
 
     def end(self, transaction: Transaction, *, is_written: bool) -> bool:
         """End the decisions, in the last transaction. Return whether it has changed more than names, such as rules.
-
         ``is_written`` is False for a check. Sets ``written`` of the result.
         """
         ...
@@ -180,7 +176,6 @@ class Hooks(NamedTuple):
 
 class OperationRun(Generic[R]):
     """One operation on many names. ``number`` is unique in the database: a later run with it continues this one.
-
     ``actor`` is the user who makes the change, and ``hooks`` are called in each transaction. ``size`` is the number of
     names or rows of each block; by default it depends on the time that they take.
     """
@@ -208,7 +203,6 @@ class OperationRun(Generic[R]):
 
     def begun(self) -> int | None:
         """Return the number of the operation that an earlier process began and that :meth:`write` continues, or None.
-
         Then nothing must be checked again.
         """
         with self._bindings.transaction() as transaction:
@@ -223,7 +217,6 @@ class OperationRun(Generic[R]):
 
     def at_once(self, *, is_dry: bool = False) -> R:
         """Decide and write in one transaction: all, or nothing if something is refused. With ``is_dry``, write nothing.
-
         Raises :class:`BindingsUnavailable` if another process changed the same names.
         """
         source = self._begin()
@@ -337,9 +330,8 @@ class OperationRun(Generic[R]):
         return source.result
 
     def stop(self, *, is_written: bool = True) -> R:
-        """End the operation before all is written. What is written stays, and can be undone.
-
-        With ``is_written`` False, the result states that something was refused.
+        """End the operation before all is written. What is written stays, and can be undone. With ``is_written`` False,
+        the result states that something was refused.
         """
         if self._operation is None:
             self.begun()
@@ -365,7 +357,6 @@ class OperationRun(Generic[R]):
 
     def _keep_connection(self) -> None:
         """Open a connection for reading, so that SQLite keeps its log and the transactions share one connection.
-
         Without another connection, each one would begin by reading the schema, and end by writing the log to the file.
         """
         if not self._is_kept:
@@ -428,9 +419,8 @@ def stop_operation(bindings: Bindings, number: int, *, actor: Actor | str | None
     """End the operation ``number``, which a process carries out or has left unfinished, and return it.
 
     Its run ends before the next block. What is written stays, and can be undone. An operation that has ended is
-    returned as it is. ``actor`` is the user who ends it, or the name of the user.
-
-    Raises :class:`BindingError` with the code ``operation-unknown``.
+    returned as it is. ``actor`` is the user who ends it, or the name of the user. Raises :class:`BindingError` with the
+    code ``operation-unknown``.
     """
 
     def stop(transaction: Transaction) -> Operation:

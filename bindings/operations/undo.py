@@ -51,13 +51,10 @@ def undo_operation(
     """Undo the operation ``number``, such as an import: its names get back their earlier targets, metadata and states.
 
     With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of names so far.
-
-    With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
-    written. Rules and counters of an import stay.
-
-    Raises :class:`BindingError` with the code ``operation-unknown``, ``operation-undone`` or ``operation-running`` (end
-    it first: :func:`~ararat.bindings.operations.runner.stop_operation`), and like
+    number of names so far. With ``skip_changed`` names that were changed since then are left alone; otherwise they are
+    refused, and nothing is written. Rules and counters of an import stay. Raises :class:`BindingError` with the code
+    ``operation-unknown``, ``operation-undone`` or ``operation-running`` (end it first:
+    :func:`~ararat.bindings.operations.runner.stop_operation`), and like
     :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
@@ -79,8 +76,8 @@ def undo_operation(
 
 
 def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
-    """Return the plan that undoes the operation ``number``. With ``skip_changed``, names that were changed
-    since then are left alone.
+    """Return the plan that undoes the operation ``number``. With ``skip_changed``, names that were changed since then
+    are left alone.
 
     >>> undo_plan(7).undoes
     7
@@ -108,10 +105,9 @@ def undo_change(
 ) -> BulkResult:
     """Undo the last change of the name ``identifier``, as an operation on one name.
 
-    With ``dry_run``, everything is checked and nothing is written.
-
-    If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
-    code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    With ``dry_run``, everything is checked and nothing is written. If ``revision`` is not the revision of the last
+    change, the name is refused. Raises :class:`BindingError` with the code ``not-bound`` for a name without a history,
+    and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
     key = naming.key_of(identifier)
 
@@ -187,9 +183,8 @@ def _blank(identifier: str, now: datetime) -> Binding:
 
 
 def _is_same(after: Binding | None, current: Binding | None) -> bool:
-    """Return whether a name has the values of an event, at any time and revision.
-
-    A name that was hidden since then keeps that fact, which is not a value to give back.
+    """Return whether a name has the values of an event, at any time and revision. A name that was hidden since then
+    keeps that fact, which is not a value to give back.
     """
     if after is None or current is None:
         return after is current

@@ -41,14 +41,11 @@ def withdraw_below(
     """Withdraw an ARK and all ARKs below it: those that continue with a slash or a dot.
 
     ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything is checked and nothing is
-    written. ``progress``, if it is set, is called with the number of names so far.
-
-    ``reason`` is a text for the tombstone of each name, or None. ``successor`` is a name or an http(s) URL that
-    replaces each name, or None. The ARK itself need not be bound. Reserved names are left alone. So are names that are
-    withdrawn already, so that their reasons stay.
-
-    Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a successor
-    that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
+    written. ``progress``, if it is set, is called with the number of names so far. ``reason`` is a text for the
+    tombstone of each name, or None. ``successor`` is a name or an http(s) URL that replaces each name, or None. The ARK
+    itself need not be bound. Reserved names are left alone. So are names that are withdrawn already, so that their
+    reasons stay. Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a
+    successor that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
     :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
@@ -96,10 +93,9 @@ def restore_below(
     """Make an ARK and all ARKs below it live again after a withdrawal, for their recorded resources.
 
     ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything is checked and nothing is
-    written. ``progress``, if it is set, is called with the number of names so far.
-
-    Names that were withdrawn at different times and for different reasons are restored too. :func:`restore_withdrawn`
-    and :func:`~ararat.bindings.operations.undo.undo_operation` restore those of one operation. Raises like
+    written. ``progress``, if it is set, is called with the number of names so far. Names that were withdrawn at
+    different times and for different reasons are restored too. :func:`restore_withdrawn` and
+    :func:`~ararat.bindings.operations.undo.undo_operation` restore those of one operation. Raises like
     :func:`withdraw_below`.
     """
     key = container(identifier)
@@ -119,10 +115,9 @@ def restore_withdrawn(
     """Restore the names that an operation withdrew, such as an import or :func:`withdraw_below`.
 
     With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of names so far.
-
-    A name that was restored and withdrawn again since then stays withdrawn. Raises :class:`BindingError` with the code
-    ``operation-unknown``, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    number of names so far. A name that was restored and withdrawn again since then stays withdrawn. Raises
+    :class:`BindingError` with the code ``operation-unknown``, and like
+    :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
 
     def find(transaction: Transaction) -> Iterator[str]:

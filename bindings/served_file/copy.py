@@ -78,9 +78,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
 
 def read(path: Path, name: Path | None = None) -> FileVersion:
     """Read the whole file ``path`` into memory, with its digest, permissions and times. The result has the path
-    ``name``.
-
-    Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
+    ``name``. Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
     """
     # O_NONBLOCK: opening a pipe would otherwise wait for a writer.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -103,10 +101,9 @@ def _fingerprint_of(file_stat: os.stat_result) -> Fingerprint:
 class ServedCopy:
     """The copy of the version of a table file that was served last. New versions are checked against it.
 
-    ``str()`` returns the path of the copy for messages.
-
-    ``is_kept`` is true if this process has seen a copy of the version that it serves. If the copy is missing then, the
-    operator has deleted it. ``failure`` is the reason why the copy cannot be read or written, or None.
+    ``str()`` returns the path of the copy for messages. ``is_kept`` is true if this process has seen a copy of the
+    version that it serves. If the copy is missing then, the operator has deleted it. ``failure`` is the reason why the
+    copy cannot be read or written, or None.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
@@ -128,9 +125,8 @@ class ServedCopy:
         return fingerprint(self.path)
 
     def read(self) -> FileVersion | None:
-        """Read the copy of the table file. The result has the path of the table file itself.
-
-        Return None if the copy does not exist, or if it cannot be read; ``failure`` is then the reason.
+        """Read the copy of the table file. The result has the path of the table file itself. Return None if the copy
+        does not exist, or if it cannot be read; ``failure`` is then the reason.
         """
         self._is_readable = True
         try:
@@ -144,10 +140,8 @@ class ServedCopy:
 
     def keep(self, version: FileVersion, previous: FileVersion | None) -> bool:
         """Replace the copy of the served version by ``version``. Return False if another process replaced it first.
-
-        ``previous`` is the version that the copy must still have, or None for a missing copy.
-
-        If the copy cannot be written, the error is logged once and is in ``failure``.
+        ``previous`` is the version that the copy must still have, or None for a missing copy. If the copy cannot be
+        written, the error is logged once and is in ``failure``.
         """
         if not self._is_readable:
             return True

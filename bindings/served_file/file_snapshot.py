@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
 
 class FileSnapshot:
-    """A view of all bindings in one version of a table file, for exports, checks and copies.
-
-    ``table`` is the parsed version. ``name`` is the name of the file, for the source of the events.
+    """A view of all bindings in one version of a table file, for exports, checks and copies. ``table`` is the parsed
+    version. ``name`` is the name of the file, for the source of the events.
     """
 
     def __init__(self, table: FileTable, name: str) -> None:
@@ -36,7 +35,6 @@ class FileSnapshot:
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
         """Return the rows of the database ``table`` that an import of the file into an empty database would create.
-
         With ``since``, return all of them if the file was changed at that time or later, else none. ``names`` are the
         columns to read, or None for all.
         """

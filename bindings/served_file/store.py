@@ -3,16 +3,12 @@
 Each worker keeps the table in memory (about 200,000 names). A lookup checks every half second at most whether the file
 has changed. A thread reads a changed file while the old table answers; then the new table replaces the old one. So busy
 workers serve the same version within one second after a change, plus the time to read it. An idle worker waits for the
-new table at its next lookup, for one second at most.
-
-A new version must follow the version that was served before (:mod:`table`). A copy of the served version is kept
-in the folder of the file (:mod:`copy`). So the rules apply after restarts and for all workers.
-
-If a version is refused, the previous version stays in use, also after a restart. The reason is logged and is in
-:attr:`FileStore.refusal`. Without a previous version, every lookup raises :class:`BindingsUnavailable` until the file
-is correct. To accept a refused version, delete the copy.
-
-The history of the changes is in Git.
+new table at its next lookup, for one second at most. A new version must follow the version that was served before
+(:mod:`table`). A copy of the served version is kept in the folder of the file (:mod:`copy`). So the rules apply after
+restarts and for all workers. If a version is refused, the previous version stays in use, also after a restart. The
+reason is logged and is in :attr:`FileStore.refusal`. Without a previous version, every lookup raises
+:class:`BindingsUnavailable` until the file is correct. To accept a refused version, delete the copy. The history of the
+changes is in Git.
 """
 
 from __future__ import annotations
@@ -81,10 +77,9 @@ class FileStore:
 
     With ``served``, the file is read again when it changes, and checked against the version that was served before. A
     copy of that version is kept in the folder ``state``; the default is the folder of the file. A file that cannot be
-    used raises nothing: see :attr:`refusal`.
-
-    Without ``served``, the file is read once, not checked against another version, and not copied. Then a file that is
-    not a table of bindings raises :class:`TableError`. A file that cannot be read raises BindingsUnavailable.
+    used raises nothing: see :attr:`refusal`. Without ``served``, the file is read once, not checked against another
+    version, and not copied. Then a file that is not a table of bindings raises :class:`TableError`. A file that cannot
+    be read raises BindingsUnavailable.
     """
 
     def __init__(
@@ -126,9 +121,8 @@ class FileStore:
     @property
     def unrecorded(self) -> str | None:
         """The reason why the copy of the served version cannot be saved, in printable ASCII. It is None if it is saved
-        or not needed.
-
-        Without a copy, a restarted worker cannot check a new version against the one that was served before.
+        or not needed. Without a copy, a restarted worker cannot check a new version against the one that was served
+        before.
         """
         return self._copy.failure if self._copy else None
 
@@ -172,9 +166,8 @@ class FileStore:
         return {}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line.
-
-        ``identifiers`` are the keys of the names. The result maps keys to actions.
+        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line. The
+        result maps keys to actions.
         """
         bindings = self.fetch(identifiers).values()
         return {
@@ -183,20 +176,14 @@ class FileStore:
         }
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return an empty list: the numbers of log entries are in the database next to the folder of the public log.
-
-        ``identifier`` is ignored.
-        """
+        """Return an empty list: the numbers of log entries are in the database next to the folder of the public log."""
         return []
 
     def log_key(self) -> None:
         """Return None: the public key is in the database next to the folder of the public log."""
 
     def first_log_entry(self, identifier: str) -> None:
-        """Return None: the numbers of log entries are in the database next to the folder of the public log.
-
-        ``identifier`` is ignored.
-        """
+        """Return None: the numbers of log entries are in the database next to the folder of the public log."""
 
     def history(self, identifier: str) -> list[Event]:
         """Return one event for the name with the key ``identifier``, with its line as the source. The full history is
@@ -214,12 +201,9 @@ class FileStore:
         return NameCount(len(self._current().bindings), True)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names that meet the conditions.
-
-        ``selection`` contains the conditions for names.
-
-        The order is that of :attr:`~.Selection.sort`, otherwise that of the keys. ``after`` is :attr:`Page.next` of the
-        page before, or None.
+        """Return a page of at most ``limit`` names that meet the conditions. ``selection`` contains the conditions for
+        names. The order is that of :attr:`~.Selection.sort`, otherwise that of the keys. ``after`` is :attr:`Page.next`
+        of the page before, or None.
         """
         if selection.named is not None:
             return named_first(self.list_names, selection, after, limit)
@@ -248,9 +232,8 @@ class FileStore:
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. ``by`` is "shoulder", "state" or "month" (of creation); with None,
-        the only key is "".
-
-        ``selection`` contains the conditions for names. Without ``by``, names above ``most`` are not counted.
+        the only key is "". ``selection`` contains the conditions for names. Without ``by``, names above ``most`` are
+        not counted.
         """
         if selection.named is not None:
             found = named_binding(self.list_names, selection)
@@ -316,9 +299,8 @@ class FileStore:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[NoReturn]:
-        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file.
-
-        ``exclusive`` and ``large`` are ignored.
+        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file. ``exclusive`` and ``large`` are
+        ignored.
         """
         raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
         yield
@@ -473,9 +455,8 @@ class FileStore:
 
 
 def require_succession(path: Path) -> None:
-    """Check that the new table file ``path`` can replace the version that a resolver serves from the same path.
-
-    The copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
+    """Check that the new table file ``path`` can replace the version that a resolver serves from the same path. The
+    copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
     """
     copy = ServedCopy(path.absolute(), None)
     version, previous = read(path.absolute()), copy.read()

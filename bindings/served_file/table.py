@@ -1,6 +1,5 @@
-"""The table in one version of a table file, and the changes that a new version may make.
-
-A version is refused as a whole if it
+"""The table in one version of a table file, and the changes that a new version may make. A version is refused as a
+whole if it
 
 - cannot be read, or its last line has no line end, because such a file can be incomplete;
 - has two different lines for one name;
@@ -125,10 +124,9 @@ def read_table(
 ) -> FileTable:
     """Parse ``version``, one version of a table file, and check all of its lines. ``check_change`` checks each binding.
 
-    ``clock`` returns the current time in UTC.
-
-    Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
-    that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
+    ``clock`` returns the current time in UTC. Two equal lines for one name are allowed. Raises :class:`TableError` for
+    a file that is not a table, and for a line that cannot be bound. It is also raised for two different lines of one
+    name, and for a last line without a line end.
     """
     bindings = FileBindings(version.changed, clock)
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed, [])
@@ -181,11 +179,8 @@ def read_table(
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
     """Raise :class:`TableError` if a new version of a table file breaks a promise about the names of the old version.
-
-    ``file`` is its name for the message. ``old`` and ``new`` are the versions.
-
-    Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores or publishes it
-    without a status.
+    ``old`` and ``new`` are the versions. Raises :class:`TableError` if it deletes a name, assigns it to another
+    resource, or restores or publishes it without a status.
     """
     if old.digest == new.digest:
         return

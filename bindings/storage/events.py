@@ -24,7 +24,6 @@ _STATE = ", ".join(f"events.{name}" for name in STATE)
 
 def page(read: Read, dialect_name: str, selection: EventSelection, below: int | None, limit: int) -> EventPage:
     """Return a page of the changes of names: at most ``limit``, with numbers below ``below``, the newest first.
-
     ``dialect_name`` is "sqlite" or "postgresql". ``selection`` contains the conditions for changes. ``read`` runs a
     query and returns its rows.
     """

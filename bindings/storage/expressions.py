@@ -1,8 +1,6 @@
 """The parts of which a store composes SQL statements: conditions with their values, and what SQLite and PostgreSQL
-spell in two ways.
-
-They need no SQLAlchemy, which takes longer to load than a command that reads one name. All texts have the placeholder
-"?" (:meth:`Dialect.marked`).
+spell in two ways. They need no SQLAlchemy, which takes longer to load than a command that reads one name. All texts
+have the placeholder "?" (:meth:`Dialect.marked`).
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -64,10 +62,9 @@ class Dialect:
         return text if self.is_sqlite else text.replace("?", "%s")
 
     def is_wanted(self, column: str) -> str:
-        """Return the condition that ``column`` is one of the texts of one parameter.
-
-        One statement can be prepared for any number of texts. With "= any", a plan that PostgreSQL made for empty
-        partitions compares each row with each text.
+        """Return the condition that ``column`` is one of the texts of one parameter. One statement can be prepared for
+        any number of texts. With "= any", a plan that PostgreSQL made for empty partitions compares each row with each
+        text.
         """
         return f"{column} IN (SELECT wanted.value FROM {self.wanted})"
 

@@ -1,6 +1,5 @@
-"""Read the numbers of names that the database keeps in groups (:mod:`.tables.name_counts`).
-
-A reader adds up some rows for each shoulder and month, and reads no names.
+"""Read the numbers of names that the database keeps in groups (:mod:`.tables.name_counts`). A reader adds up some rows
+for each shoulder and month, and reads no names.
 """
 
 from __future__ import annotations
@@ -26,9 +25,8 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class CountedGroup(NamedTuple):
-    """A group of names: their state, month of creation, kind and shoulder.
-
-    The state "hidden" is that of a reserved name that was public once.
+    """A group of names: their state, month of creation, kind and shoulder. The state "hidden" is that of a reserved
+    name that was public once.
     """
 
     state: str
@@ -38,10 +36,9 @@ class CountedGroup(NamedTuple):
 
 
 class KeptCounts:
-    """The numbers of names that a database keeps.
-
-    ``read`` runs a query, and ``marked`` replaces the placeholder "?" by that of the database. ``clock`` returns the
-    current time in UTC, because a name whose embargo has ended is counted as live before its publication is written.
+    """The numbers of names that a database keeps. ``read`` runs a query, and ``marked`` replaces the placeholder "?" by
+    that of the database. ``clock`` returns the current time in UTC, because a name whose embargo has ended is counted
+    as live before its publication is written.
     """
 
     def __init__(self, read: Read, marked: Callable[[str], str], clock: Callable[[], datetime]) -> None:
@@ -69,7 +66,6 @@ class KeptCounts:
 
     def count(self, selection: Selection, by: Group | None) -> dict[str, int] | None:
         """Count the names that meet conditions, as :meth:`.Lists.count`. Return None if the groups do not suffice.
-
         ``selection`` contains the conditions, and ``by`` is the property that forms the groups of the result.
         """
         order = {"sort": None, "descending": False, "now": None}

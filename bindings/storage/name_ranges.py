@@ -28,10 +28,8 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class LiveName(NamedTuple):
-    """A live name for a sitemap.
-
-    ``key`` is its key, and ``identifier`` the name for links. ``changed`` is the time in UTC at which the store
-    recorded its last change. It is None if the time cannot be read.
+    """A live name for a sitemap. ``key`` is its key, and ``identifier`` the name for links. ``changed`` is the time in
+    UTC at which the store recorded its last change. It is None if the time cannot be read.
     """
 
     key: str
@@ -40,10 +38,9 @@ class LiveName(NamedTuple):
 
 
 class RangeState(NamedTuple):
-    """A summary of the public names in a range of keys, which differs after each change of one of them.
-
-    ``names`` is their number, and ``revisions`` the sum of their revisions, which only increases. ``changed`` is the
-    time of the last change in UTC; None without a name.
+    """A summary of the public names in a range of keys, which differs after each change of one of them. ``names`` is
+    their number, and ``revisions`` the sum of their revisions, which only increases. ``changed`` is the time of the
+    last change in UTC; None without a name.
     """
 
     names: int
@@ -52,22 +49,19 @@ class RangeState(NamedTuple):
 
 
 class NameRanges(Protocol):
-    """The interface to ranges of the keys of names in a store, for sitemaps.
-
-    The methods raise :class:`BindingsUnavailable`.
+    """The interface to ranges of the keys of names in a store, for sitemaps. The methods raise
+    :class:`BindingsUnavailable`.
     """
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key at which a range from ``start`` must end to have at most ``most`` public names.
-
-        Return None if the rest up to ``end`` has at most ``most`` public names.
+        """Return the key at which a range from ``start`` must end to have at most ``most`` public names. Return None if
+        the rest up to ``end`` has at most ``most`` public names.
         """
         ...
 
     def sample(self, start: str, end: str) -> list[str]:
-        """Return keys from ``start`` to before ``end``, between which there are about :data:`.SAMPLED` names each.
-
-        The list is empty for a table file, whose names are in the memory.
+        """Return keys from ``start`` to before ``end``, between which there are about :data:`.SAMPLED` names each. The
+        list is empty for a table file, whose names are in the memory.
         """
         ...
 
@@ -80,18 +74,15 @@ class NameRanges(Protocol):
         ...
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return the first live and listed names of a range, at most ``most``, in the order of their keys.
-
-        The range includes the key ``start`` and all keys up to ``end``, which is excluded.
-
-        The list is empty only if there are no more.
+        """Return the first live and listed names of a range, at most ``most``, in the order of their keys. The range
+        includes the key ``start`` and all keys up to ``end``, which is excluded. The list is empty only if there are no
+        more.
         """
         ...
 
 
 class DatabaseRanges:
     """The ranges of the names in a database (:class:`NameRanges`). ``read`` runs a query with the marks ``mark``.
-
     ``now`` returns the time in RFC 3339, or "" if the state of no name depends on it.
     """
 
@@ -114,9 +105,8 @@ class DatabaseRanges:
         )
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names.
-
-        Return None if the rest up to the key ``end`` has at most ``most`` public names.
+        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names. Return
+        None if the rest up to the key ``end`` has at most ``most`` public names.
         """
         # Count all names, because the index of the keys has no states.
         last = self._nth(start, end, most)
@@ -185,9 +175,8 @@ class FileRanges:
         self._bindings = bindings
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names.
-
-        Return None if the rest up to the key ``end`` has at most ``most`` public names.
+        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names. Return
+        None if the rest up to the key ``end`` has at most ``most`` public names.
         """
         keys = self._keys_of(start, end)
         if len(keys) <= most:
@@ -238,10 +227,9 @@ def behind(key: str) -> str:
 
 
 def between(low: str, high: str) -> str:
-    """Return a short text between two keys: greater than ``low`` and not greater than ``high``.
-
-    It is their common beginning and one character. The check sum selects this character: then most pairs of other texts
-    around it have the same result.
+    """Return a short text between two keys: greater than ``low`` and not greater than ``high``. It is their common
+    beginning and one character. The check sum selects this character: then most pairs of other texts around it have the
+    same result.
 
     >>> between("ark:12345/x4q7", "ark:12345/x9ab"), between("ark:12345/x", "ark:12345/x")
     ('ark:12345/x9', 'ark:12345/x')

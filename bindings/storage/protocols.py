@@ -47,9 +47,8 @@ class Connection(Protocol):
     """The methods of a driver's connection that reading needs. Connections of sqlite3 and psycopg have them."""
 
     def execute(self, query: Any, params: Sequence[Any] = ..., /) -> Any:
-        """Run the SQL statement ``query``, and return a cursor that yields its rows.
-
-        ``params`` are the values of the placeholders in the statement, in order.
+        """Run the SQL statement ``query``, and return a cursor that yields its rows. ``params`` are the values of the
+        placeholders in the statement, in order.
         """
         ...
 
@@ -75,24 +74,20 @@ class ReadableDatabase(Protocol):
 
     def fingerprint(self, in_use: bool = False, /) -> Hashable:
         """Return a value that changes if the connections must be replaced, because the database file was replaced or
-        changed.
-
-        ``in_use`` is true if this process has idle connections. Raises :class:`BindingsUnavailable`.
+        changed. ``in_use`` is true if this process has idle connections. Raises :class:`BindingsUnavailable`.
         """
         ...
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return whether the fingerprints ``before`` and ``now`` are of one file that was written between them.
-
-        Both are results of :meth:`fingerprint`.
+        """Return whether the fingerprints ``before`` and ``now`` are of one file that was written between them. Both
+        are results of :meth:`fingerprint`.
         """
         ...
 
     @property
     def version_sql(self) -> str | None:
-        """A query whose rows differ on one connection after each change of the database by another connection.
-
-        None if connections can lead to databases in different states.
+        """A query whose rows differ on one connection after each change of the database by another connection. None if
+        connections can lead to databases in different states.
         """
         ...
 
@@ -112,9 +107,8 @@ class ReadableDatabase(Protocol):
 
 
 class Database(ReadableDatabase, Protocol):
-    """The interface to one SQLite file or PostgreSQL database.
-
-    ``str()`` returns its place without user and password.
+    """The interface to one SQLite file or PostgreSQL database. ``str()`` returns its place without user and
+    password.
     """
 
     version: int
@@ -171,9 +165,8 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def servers(self) -> Sequence[Database]:
-        """Return a database for each server that the URL names, so that each can be checked.
-
-        A file is its own server.
+        """Return a database for each server that the URL names, so that each can be checked. A file is its own
+        server.
         """
         ...
 
@@ -198,10 +191,8 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def stream(self, connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows, without loading all of them.
-
-        ``connection`` is an open connection of the driver. ``query`` is the SQL text of a query without parameters.
-        Each row is a sequence of column values.
+        """Run a query and yield its rows, without loading all of them. ``connection`` is an open connection of the
+        driver. ``query`` is the SQL text of a query without parameters. Each row is a sequence of column values.
         """
         ...
 
@@ -211,7 +202,6 @@ class Database(ReadableDatabase, Protocol):
 
     def shorten_log(self, failure: Exception | None = None) -> None:
         """Shorten the write-ahead log of SQLite after a large change, so that its file needs less space on disk.
-
         ``failure`` is the exception that ended the change, or None if it succeeded. A PostgreSQL server shortens its
         log itself: nothing is done.
         """
@@ -225,7 +215,6 @@ class Database(ReadableDatabase, Protocol):
 
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed whose connection broke. Return None if this cannot be known.
-
         ``transaction`` is the fact "transaction" that its first statement returned.
         """
         ...
@@ -235,44 +224,35 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def turn_to_write(self) -> AbstractContextManager[object]:
-        """Wait until no other thread of this process writes, if the database has only one writer at a time.
-
-        Raises BindingsUnavailable after some seconds.
+        """Wait until no other thread of this process writes, if the database has only one writer at a time. Raises
+        BindingsUnavailable after some seconds.
         """
         ...
 
     def array_parameter(self, keys: list[str]) -> str | list[str]:
-        """Return the texts ``keys`` as the one parameter of a statement, in the form that the driver needs.
-
-        The result is a list for PostgreSQL, and a JSON array in a str for SQLite.
+        """Return the texts ``keys`` as the one parameter of a statement, in the form that the driver needs. The result
+        is a list for PostgreSQL, and a JSON array in a str for SQLite.
         """
         ...
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because the database cannot be written, or the user has no permission.
-
-        ``error`` is the exception of the driver, the server or the file system.
-        """
+        """Return whether a change failed because the database cannot be written, or the user has no permission."""
         ...
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer changed the same row first. The caller can repeat the
-        change.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        change. ``error`` is the exception of the driver, the server or the file system.
         """
         ...
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it. ``error`` is the
+        exception of the driver, the server or the file system.
         """
         ...
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because one of its tables does not exist.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a statement failed because one of its tables does not exist. ``error`` is the exception of the
+        driver, the server or the file system.
         """
         ...

@@ -24,9 +24,8 @@ _AFTER_ALL = "\x7f"
 
 
 class RecordedNames(NamedTuple):
-    """Lookups of recorded names in a database, for the warnings about new names.
-
-    ``rows`` reads rows, inside or outside of a transaction.
+    """Lookups of recorded names in a database, for the warnings about new names. ``rows`` reads rows, inside or outside
+    of a transaction.
     """
 
     rows: Callable[[str, Sequence[Any]], Sequence[Row]]
@@ -41,9 +40,8 @@ class RecordedNames(NamedTuple):
         return {keys[key] for (key,) in rows}
 
     def following(self, texts: Iterable[str]) -> dict[str, str]:
-        """Return the first key at or after each of ``texts`` in the order of the index, by the text.
-
-        A text after all keys is left out.
+        """Return the first key at or after each of ``texts`` in the order of the index, by the text. A text after all
+        keys is left out.
         """
         array = self.database.array_parameter([*dict.fromkeys(texts)])
         rows = self.rows(_query_of_next(self.database.dialect_name), [array])
@@ -105,11 +103,10 @@ class RecordedNames(NamedTuple):
         """Return the recorded names that have one of these targets, resources or titles: up to two for each text.
 
         ``field`` is "target", "resource" or "sort_title", and ``texts`` are its values. The result maps each value to
-        names. A title is a folded one (:func:`~ararat.bindings.names.metadata.folding.sorted_title`).
-
-        With ``prefix`` they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more
-        than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out, and one that no database can store. A
-        current or further number of a thing is as its resource.
+        names. A title is a folded one (:func:`~ararat.bindings.names.metadata.folding.sorted_title`). With ``prefix``
+        they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more than
+        :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out, and one that no database can store. A current
+        or further number of a thing is as its resource.
         """
         shared: dict[str, set[str]] = {}
         for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn):
@@ -124,9 +121,8 @@ class RecordedNames(NamedTuple):
         *,
         withdrawn: bool,
     ) -> Sequence[Row]:
-        """Return rows of a text, two names with it, their resource, and the kind of the number or None.
-
-        ``field`` is "former" for the former numbers alone.
+        """Return rows of a text, two names with it, their resource, and the kind of the number or None. ``field`` is
+        "former" for the former numbers alone.
         """
         distinct_texts = list(
             dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS and not NOT_STORED.search(text))
@@ -162,9 +158,8 @@ def _query_of_next(dialect_name: str) -> str:
 
 @cache
 def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdrawn: bool) -> tuple[str, str]:
-    """Return the queries for names by a number of their thing, and by the value of ``field``.
-
-    With ``is_below``, they have two bounds of the key. Without ``withdrawn``, withdrawn names are left out.
+    """Return the queries for names by a number of their thing, and by the value of ``field``. With ``is_below``, they
+    have two bounds of the key. Without ``withdrawn``, withdrawn names are left out.
     """
     dialect = Dialect(dialect_name)
     # As in the index of the column.
@@ -187,10 +182,9 @@ def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdraw
 
 
 def checked_key(text: str) -> str:
-    """Return the key of a thing, such as an inventory number, for :meth:`RecordedNames.of_things`.
-
-    ``text`` is its resource. Raises :class:`BindingError` with the code ``resource-text`` for a text that cannot be
-    recorded, or that is longer than the index of the resources.
+    """Return the key of a thing, such as an inventory number, for :meth:`RecordedNames.of_things`. ``text`` is its
+    resource. Raises :class:`BindingError` with the code ``resource-text`` for a text that cannot be recorded, or that
+    is longer than the index of the resources.
     """
     return validation.check(text, "resource-text", Translatable("Key"), TARGET_CHARACTERS)
 

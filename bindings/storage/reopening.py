@@ -1,7 +1,6 @@
-"""Open a store at its first use, and try again after a failure, so that a site starts without it.
-
-After a failure, all requests get the same answer until the next attempt. No request waits for a database that is down.
-One thread opens the store, and the other threads use the last failure in the meantime.
+"""Open a store at its first use, and try again after a failure, so that a site starts without it. After a failure, all
+requests get the same answer until the next attempt. No request waits for a database that is down. One thread opens the
+store, and the other threads use the last failure in the meantime.
 """
 
 from __future__ import annotations
@@ -38,11 +37,9 @@ S = TypeVar("S", bound=_Closeable)
 
 
 def next_attempt(began: float, ended: float) -> float:
-    """Return the time at which a store may be opened again after a failed attempt, in seconds.
-
-    ``began`` and ``ended`` are the times of the failed attempt.
-
-    The pause is at least one second, and at least five times the duration of the failed attempt.
+    """Return the time at which a store may be opened again after a failed attempt, in seconds. ``began`` and ``ended``
+    are the times of the failed attempt. The pause is at least one second, and at least five times the duration of the
+    failed attempt.
 
     >>> next_attempt(10.0, 10.1), next_attempt(10.0, 12.0)
     (11.1, 22.0)
@@ -72,9 +69,8 @@ class Opening(Generic[S]):
 
     @property
     def store(self) -> S:
-        """The open store. If it is not open, it is opened now, unless the last attempt failed just before.
-
-        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """The open store. If it is not open, it is opened now, unless the last attempt failed just before. Raises
+        :class:`BindingsUnavailable` if it cannot be opened.
         """
         return self._store if self._store is not None else self._opened()
 
@@ -84,9 +80,8 @@ class Opening(Generic[S]):
         return self._store
 
     def open(self) -> S:
-        """Open the store now if it is not open, and return it.
-
-        Raises the exception of ``open_``: :class:`BindingError` or :class:`BindingsUnavailable`.
+        """Open the store now if it is not open, and return it. Raises the exception of ``open_``: :class:`BindingError`
+        or :class:`BindingsUnavailable`.
         """
         with self._lock:
             return self._attempt() if self._store is None else self._store
@@ -106,9 +101,8 @@ class Opening(Generic[S]):
         return self._closed
 
     def close(self) -> None:
-        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`.
-
-        The functions in ``before_close``, which end work with the store, are called before.
+        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`. The functions in
+        ``before_close``, which end work with the store, are called before.
         """
         while self.before_close:
             self.before_close.pop()()

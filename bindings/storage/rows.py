@@ -1,6 +1,5 @@
-"""The rows of the tables: their columns, and the conversion between rows and values.
-
-The names of the columns are texts, so that a reader does not load SQLAlchemy. A test compares them with the tables of
+"""The rows of the tables: their columns, and the conversion between rows and values. The names of the columns are
+texts, so that a reader does not load SQLAlchemy. A test compares them with the tables of
 :mod:`ararat.bindings.storage.tables.schema`.
 """
 
@@ -58,9 +57,8 @@ class LastTrace(NamedTuple):
 
 
 def traced_binding_of(row: Row) -> tuple[Binding, LastTrace | None]:
-    """Convert the row ``row`` with the columns :data:`STATE` and :data:`TRACE` to a binding and its last trace.
-
-    Raises :class:`UnreadableBinding` as :func:`binding_of` does.
+    """Convert the row ``row`` with the columns :data:`STATE` and :data:`TRACE` to a binding and its last trace. Raises
+    :class:`UnreadableBinding` as :func:`binding_of` does.
     """
     state, status, url, sentence, since, traced = row[len(STATE) :]
     last = None if state is None else LastTrace(state, status, url, sentence, _time(since), _time(traced))
@@ -68,9 +66,8 @@ def traced_binding_of(row: Row) -> tuple[Binding, LastTrace | None]:
 
 
 def binding_of(row: Row) -> Binding:
-    """Convert the row ``row`` with the columns :data:`STATE` to a binding.
-
-    Raises :class:`UnreadableBinding` for values that Ararat does not write, because another program wrote the row.
+    """Convert the row ``row`` with the columns :data:`STATE` to a binding. Raises :class:`UnreadableBinding` for values
+    that Ararat does not write, because another program wrote the row.
     """
     key, long, *fields = row
     values: dict[str, Any] = dict(zip(_FIELDS, fields, strict=True))
@@ -100,9 +97,7 @@ def binding_of(row: Row) -> Binding:
 
 def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
     """Convert the row ``row`` of the query ``stored_redirect`` (:class:`.statements.Statements`) for the name with the
-    key ``key``.
-
-    Raises :class:`UnreadableBinding` for metadata that Ararat does not write.
+    key ``key``. Raises :class:`UnreadableBinding` for metadata that Ararat does not write.
     """
     target, status, metadata = row
     if metadata is None:
@@ -149,7 +144,6 @@ def row_of(binding: Binding) -> Row:
 
 class NewRows:
     """The rows of new names that differ from ``example`` only in the name, its spelling, target, resource and metadata.
-
     What they share is converted once. :meth:`row` returns what :func:`row_of` and :func:`search_of` return.
     """
 
@@ -157,9 +151,8 @@ class NewRows:
         self._shared = [*row_of(example), *search_of(example)]
 
     def row(self, binding: Binding) -> list[Any]:
-        """Return the values of the columns :data:`STATE` and :data:`SEARCH` for the binding ``binding``.
-
-        Its name has at most :data:`~.keys.MAX_KEY_BYTES` characters, so that it is the key.
+        """Return the values of the columns :data:`STATE` and :data:`SEARCH` for the binding ``binding``. Its name has
+        at most :data:`~.keys.MAX_KEY_BYTES` characters, so that it is the key.
         """
         values = self._shared.copy()
         values[_KEY] = key = binding.identifier
@@ -181,9 +174,8 @@ def date_again(rows: Iterable[list[Any]], before: datetime, now: datetime) -> No
 
 
 def element_text(element: str, text: str) -> str:
-    """Return the JSON text by which the column ``metadata`` is searched for the element ``element`` with ``text``.
-
-    A text has a backslash before each quotation mark, so that no other text contains this part.
+    """Return the JSON text by which the column ``metadata`` is searched for the element ``element`` with ``text``. A
+    text has a backslash before each quotation mark, so that no other text contains this part.
 
     >>> element_text("erc.who", "Noah")
     '"erc.who":"Noah"'
@@ -197,9 +189,8 @@ def search_of(binding: Binding) -> Row:
 
 
 def search_of_row(row: Row) -> Row:
-    """Return the values of the search columns (:data:`SEARCH`) for the row ``row`` with the columns :data:`STATE`.
-
-    They are None for a row that :func:`binding_of` cannot read.
+    """Return the values of the search columns (:data:`SEARCH`) for the row ``row`` with the columns :data:`STATE`. They
+    are None for a row that :func:`binding_of` cannot read.
     """
     try:
         return search_of(binding_of(row))
@@ -247,9 +238,8 @@ def prefix_record_of(row: Row) -> PrefixRecord:
 
 
 def hold_of(row: Row) -> Hold | None:
-    """Convert the row ``row`` of the query ``holds`` (:class:`.statements.Statements`) to the hold of a name.
-
-    Return None for an end that Ararat does not write: the lookup of the name reports it.
+    """Convert the row ``row`` of the query ``holds`` (:class:`.statements.Statements`) to the hold of a name. Return
+    None for an end that Ararat does not write: the lookup of the name reports it.
     """
     key, long, until, reason, status, embargo = row
     try:
@@ -260,9 +250,8 @@ def hold_of(row: Row) -> Hold | None:
 
 
 def time_of(key: str, stored: str) -> datetime:
-    """Parse ``stored``, the time in the database column ``changed`` of the name with the key ``key``.
-
-    Raises :class:`UnreadableBinding`.
+    """Parse ``stored``, the time in the database column ``changed`` of the name with the key ``key``. Raises
+    :class:`UnreadableBinding`.
 
     >>> time_of("ark:12345/x", "2026-11-26T10:00:00.000000Z").isoformat()
     '2026-11-26T10:00:00+00:00'

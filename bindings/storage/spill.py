@@ -15,10 +15,9 @@ _PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cac
 
 
 class Spill:
-    """A temporary SQLite table for data that can be too large for the memory. Above 64 MiB it is in a file.
-
-    SQLite deletes the file itself. ``table`` is the definition of the table, ``what`` names the action in the message
-    of an error, such as "the import". Raises :class:`BindingsUnavailable` if the disk cannot store it.
+    """A temporary SQLite table for data that can be too large for the memory. Above 64 MiB it is in a file. SQLite
+    deletes the file itself. ``table`` is the definition of the table, ``what`` names the action in the message of an
+    error, such as "the import". Raises :class:`BindingsUnavailable` if the disk cannot store it.
 
     >>> spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the import")
     >>> spill.add("INSERT INTO names VALUES (?)", [("y",), ("x",)])

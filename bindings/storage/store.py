@@ -1,5 +1,4 @@
 """A store of bindings in an SQL database: fast lookups and durable changes. :mod:`assignment` decides about changes.
-
 :meth:`DatabaseStore.fetch` is the hot path: one prepared statement of :mod:`.statements` on a connection that is kept.
 The driver runs it, so that reading needs no SQLAlchemy. Changes use :meth:`DatabaseStore.transaction`.
 """
@@ -62,10 +61,9 @@ _READS_CURRENT: ContextVar[bool] = ContextVar("ararat reads current names", defa
 
 
 def read_current(enabled: bool) -> None:
-    """Choose for this thread or task whether it reads from the primary server of PostgreSQL, or from any server.
-
-    With ``enabled``, it sees all changes that were acknowledged before. The default is any server: visitors must
-    be answered also without a primary.
+    """Choose for this thread or task whether it reads from the primary server of PostgreSQL, or from any server. With
+    ``enabled``, it sees all changes that were acknowledged before. The default is any server: visitors must be answered
+    also without a primary.
     """
     _READS_CURRENT.set(enabled)
 
@@ -77,7 +75,6 @@ def reads_current() -> bool:
 
 class DatabaseStore:
     """A store of bindings in one SQLite or PostgreSQL database (:class:`.stores.Store`). :func:`open_store` opens it.
-
     ``str()`` returns its place without a password. All threads can use one object.
     """
 
@@ -114,9 +111,8 @@ class DatabaseStore:
             raise TooBroad(str(error)) from error
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of the names ``identifiers`` (normal forms), by their keys, with one statement.
-
-        Keys that are not bound are omitted.
+        """Return the bindings of the names ``identifiers`` (normal forms), by their keys, with one statement. Keys that
+        are not bound are omitted.
         """
         # The tables contain only keys of printable ASCII, and no other text reaches the database.
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
@@ -130,10 +126,8 @@ class DatabaseStore:
         return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in bindings}
 
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
-        """Return the bindings of names as :meth:`fetch`, and the last traces of their targets, with one statement.
-
-        ``identifiers`` are normal forms. Both results have them as keys. A trace of an earlier target is omitted. A
-        snapshot has no traces.
+        """Return the bindings of names as :meth:`fetch`, and the last traces of their targets, with one statement. Both
+        results have them as keys. A trace of an earlier target is omitted. A snapshot has no traces.
         """
         if not self._database.has_traces:
             return self.fetch(identifiers), {}
@@ -151,7 +145,6 @@ class DatabaseStore:
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
         """Return the first names below the name ``identifier``, at most ``most``. Rows that cannot be read are omitted.
-
         Below a name are its parts and its variants, which continue it with a slash or a dot.
         """
         found: list[Binding] = []
@@ -167,9 +160,8 @@ class DatabaseStore:
         return RecordedNames(self._rows, self._database)
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None.
-
-        ``identifier`` is a key of at most 255 printable ASCII characters.
+        """Return the redirect of a live name without alternates that the site does not serve, else None. ``identifier``
+        is a key of at most 255 printable ASCII characters.
         """
         rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
         if not rows:
@@ -179,9 +171,8 @@ class DatabaseStore:
         return StoredRedirect(target, status, NOTHING) if metadata is None else stored_redirect_of(identifier, rows[0])
 
     def primaries(self) -> list[str] | None:
-        """Return the places of the servers of the URL that can be written. Return None if it names one server.
-
-        A server that cannot be reached is left out.
+        """Return the places of the servers of the URL that can be written. Return None if it names one server. A server
+        that cannot be reached is left out.
         """
         servers = self._database.servers()
         if len(servers) == 1:
@@ -251,9 +242,7 @@ class DatabaseStore:
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
         """Return the first entry of the name with the key ``identifier`` in the public log: its number, and the time of
-        the change.
-
-        Raises :class:`UnreadableBinding` for a time that Ararat does not write.
+        the change. Raises :class:`UnreadableBinding` for a time that Ararat does not write.
         """
         if not (identifier.isascii() and identifier.isprintable()):
             return None
@@ -272,16 +261,14 @@ class DatabaseStore:
         return count_names(lambda query: self._rows(query, ()), self._database)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
-
-        ``after`` is :attr:`Page.next` of the page before, or None.
+        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``. ``after``
+        is :attr:`Page.next` of the page before, or None.
         """
         return self.lists.page(self.lists.at_the_time(self._rows_of_list), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
-        """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted.
-
-        ``selection`` contains the conditions for names.
+        """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted. ``selection``
+        contains the conditions for names.
         """
         read, after = self.lists.at_the_time(snapshot.read), None
         while True:
@@ -294,10 +281,8 @@ class DatabaseStore:
         """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
         "state" or "month" (of creation); with None, the only key is "".
 
-        ``selection`` contains the conditions for names.
-
-        With ``most`` and without ``by``, names above this number are not counted. With both, :class:`TooBroad` is
-        raised if more names must be read.
+        ``selection`` contains the conditions for names. With ``most`` and without ``by``, names above this number are
+        not counted. With both, :class:`TooBroad` is raised if more names must be read.
         """
         if (kept := self.lists.kept_count(self._rows, selection, by, most)) is not None:
             return kept
@@ -319,10 +304,10 @@ class DatabaseStore:
         """Return the current rows of the query ``query``, also if the connections for reading are those of a standby
         server.
 
-        A standby can be some seconds old. Its rows are read again from the primary server. ``within`` is the
-        connection of a transaction that reads the rows, or None. ``values`` are the values of the parameters. The first
-        column must not be null. Pass the same object for the same query: it is compiled once.
-        Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
+        A standby can be some seconds old. Its rows are read again from the primary server. ``within`` is the connection
+        of a transaction that reads the rows, or None. ``values`` are the values of the parameters. The first column
+        must not be null. Pass the same object for the same query: it is compiled once. Raises
+        :class:`BindingsUnavailable` if the primary server cannot be reached.
         """
         if query not in self._compiled:
             self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
@@ -350,24 +335,21 @@ class DatabaseStore:
         return self.lists.operations(self._rows_of_list, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return a page of the changes of names, the newest first, with numbers below ``below``.
-
-        ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
+        """Return a page of the changes of names, the newest first, with numbers below ``below``. ``selection`` contains
+        the conditions for changes. ``limit`` is the maximum number of changes.
         """
         return events.page(self._rows_of_list, self._database.dialect_name, selection, below, limit)
 
     def moved_from(self, beginning: str, most_moves: int, limit: int) -> list[tuple[str, int | None]]:
         """Return the keys of names whose target began with ``beginning`` before a change of it, each with the number of
-        the operation that changed it, or None.
-
-        Only the last ``most_moves`` changes of targets are compared. ``limit`` is the maximum number of names.
+        the operation that changed it, or None. Only the last ``most_moves`` changes of targets are compared. ``limit``
+        is the maximum number of names.
         """
         return events.moved_from(self._rows_of_list, self._database.dialect_name, beginning, most_moves, limit)
 
     def rules_version(self) -> str:
-        """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding.
-
-        New patterns of minted names increase it, too.
+        """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding. New
+        patterns of minted names increase it, too.
         """
         return self._rows(_RULES_VERSION_SQL, ())[0][0]
 
@@ -377,9 +359,7 @@ class DatabaseStore:
 
     def holds(self) -> list[Hold]:
         """Return the recorded holds of names, also those that have ended, in any order. Holds of prefixes are not
-        included.
-
-        Compare them with the clock when they are used: a clock that is corrected later must not hide one.
+        included. Compare them with the clock when they are used: a clock that is corrected later must not hide one.
         """
         holds = (hold_of(row) for row in self._rows(self._statements.holds, ()))
         return [each for each in holds if each is not None]
@@ -420,8 +400,8 @@ class DatabaseStore:
         exception.
 
         With ``exclusive``, other writers wait until it ends. With ``large``, and with ``exclusive``, its statements can
-        take long, while the server works on them. Raises :class:`Collision` if another writer changed the
-        same row first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        take long, while the server works on them. Raises :class:`Collision` if another writer changed the same row
+        first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -442,9 +422,8 @@ class DatabaseStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[DatabaseSnapshot]:
-        """Begin a view of all bindings at this moment, which ends with the block.
-
-        Other processes can write meanwhile.
+        """Begin a view of all bindings at this moment, which ends with the block. Other processes can write
+        meanwhile.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -475,7 +454,6 @@ class DatabaseStore:
 
 def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:
     """Return the number of names in the database ``database``: exact up to :data:`MAX_COUNTED`, above it an estimate.
-
     ``rows`` runs a query and returns its rows.
     """
     ((few,),) = rows(_COUNT)
@@ -497,10 +475,8 @@ def open_store(
 
     ``clock`` returns the current time in UTC. ``limits`` are those of lists and searches. With ``older``, tables of a
     version in :data:`.LACKING` can be read and written, too, and keep their version. Lists and searches do not work for
-    them.
-
-    Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
-    none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
+    them. Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program
+    and none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
     :class:`BindingsUnavailable` if the database cannot be reached.
     """
     if create:
@@ -512,12 +488,9 @@ def open_store(
 
 
 def create_database(database: Database, *, partitions: int = 0) -> bool:
-    """Create a missing SQLite file and missing tables. Return False if the tables exist already.
-
-    ``database`` is an SQLite file or a PostgreSQL database.
-
-    A PostgreSQL database must exist. ``partitions`` is the number of partitions of its names, 0 for one table. Raises
-    like :func:`open_store`.
+    """Create a missing SQLite file and missing tables. Return False if the tables exist already. ``database`` is an
+    SQLite file or a PostgreSQL database. A PostgreSQL database must exist. ``partitions`` is the number of partitions
+    of its names, 0 for one table. Raises like :func:`open_store`.
     """
     if has_tables(database):
         return False
@@ -529,9 +502,7 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
 
 def has_tables(database: Database, *, older: bool = False) -> bool:
     """Return whether the database ``database`` already has the tables of Ararat. ``older`` is that of
-    :func:`open_store`.
-
-    Raises like :func:`open_store`.
+    :func:`open_store`. Raises like :func:`open_store`.
     """
     if not database.exists():
         return False

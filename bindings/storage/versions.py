@@ -63,11 +63,8 @@ def wrong_version(database: Database, version: str | None) -> str | None:
 
 
 def require_version(database: Database, version: str | None) -> None:
-    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have its version.
-
-    ``database`` is an SQLite file or a PostgreSQL database.
-
-    A migration or a replaced file can change it.
+    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have its version. ``database`` is
+    an SQLite file or a PostgreSQL database. A migration or a replaced file can change it.
     """
     # The version was right when the store was opened. Since then, the database was replaced or migrated.
     if fault := wrong_version(database, version):

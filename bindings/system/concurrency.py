@@ -1,6 +1,5 @@
-"""Limit the work that runs at the same time: in this process, and for one client.
-
-The limits apply to one process. A server with several workers multiplies them.
+"""Limit the work that runs at the same time: in this process, and for one client. The limits apply to one process. A
+server with several workers multiplies them.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ T = TypeVar("T")
 
 
 class Busy(Exception):
-    """Raised if too much work runs at the same time, so that no slot is free. ``sentence`` is the reason.
-
-    ``code`` is "busy" if all slots are in use, and "busy-client" if this client uses its maximum.
+    """Raised if too much work runs at the same time, so that no slot is free. ``sentence`` is the reason. ``code`` is
+    "busy" if all slots are in use, and "busy-client" if this client uses its maximum.
     """
 
     def __init__(self, code: str, sentence: str) -> None:
@@ -33,9 +31,8 @@ class Busy(Exception):
 
 
 class ConcurrencyLimit:
-    """A limit on work that runs at the same time: ``total`` slots in all, and ``per_client`` for one client.
-
-    All threads of a process share one object.
+    """A limit on work that runs at the same time: ``total`` slots in all, and ``per_client`` for one client. All
+    threads of a process share one object.
 
     >>> limit = ConcurrencyLimit(total=50, per_client=1)
     >>> with limit.acquire("192.0.2.7"):
@@ -59,9 +56,8 @@ class ConcurrencyLimit:
             return self._taken.total()
 
     def acquire(self, client: str | None) -> Slot:
-        """Occupy a slot for work of ``client``, the IP address of a client, without waiting.
-
-        Raises :class:`Busy` if no slot is free.
+        """Occupy a slot for work of ``client``, the IP address of a client, without waiting. Raises :class:`Busy` if no
+        slot is free.
         """
         key = client_key(client)
         with self._lock:
@@ -88,7 +84,6 @@ _at_fork = AtFork(after_in_child=ConcurrencyLimit.forget)
 
 class Slot:
     """A permission to do one piece of limited work. Its :meth:`release`, or the end of a ``with`` block, ends it.
-
     ``give_back`` is called then. In a process that was forked in the meantime, it has no effect: all slots are free
     there.
     """
@@ -118,9 +113,7 @@ class Slot:
 
 class HoldingSlot(Generic[T]):
     """An iterator over ``parts``, the parts of an answer, that occupies ``slot`` until its end. Servers can use it as a
-    body.
-
-    It frees the slot after an exception too, and when it is closed.
+    body. It frees the slot after an exception too, and when it is closed.
     """
 
     def __init__(self, slot: Slot, parts: Iterable[T]) -> None:
@@ -150,7 +143,6 @@ class HoldingSlot(Generic[T]):
 
 def client_key(address: str | None) -> str:
     """Return the key under which the limits count a client with the IP address ``address``: one customer of a provider.
-
     The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer has a
     /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.
 

@@ -1,7 +1,6 @@
-"""Locks, and functions to call at a fork, for objects that remain usable in a forked process.
-
-A fork copies a held lock, but not the thread that would release it. Servers can fork workers at any time. So every lock
-that can be held during a fork must be a :class:`ForkSafeLock`.
+"""Locks, and functions to call at a fork, for objects that remain usable in a forked process. A fork copies a held
+lock, but not the thread that would release it. Servers can fork workers at any time. So every lock that can be held
+during a fork must be a :class:`ForkSafeLock`.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ inherited: list[object] = []
 
 
 class AtFork(Generic[T]):
-    """Functions that are called at each fork of the process, for every registered object that still exists.
-
-    ``before`` is called in the process that forks, ``after_in_child`` in the new process. In the new process, the
-    functions of the first AtFork are called first. So all locks of this module are free when other functions need them.
+    """Functions that are called at each fork of the process, for every registered object that still exists. ``before``
+    is called in the process that forks, ``after_in_child`` in the new process. In the new process, the functions of the
+    first AtFork are called first. So all locks of this module are free when other functions need them.
     """
 
     def __init__(self, *, before: Callable[[T], object] | None = None, after_in_child: Callable[[T], object]) -> None:
@@ -62,9 +60,8 @@ class ForkSafeLock:
         _at_fork.add(self)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired.
-
-        ``blocking`` is whether to wait, and ``timeout`` the maximum in seconds; -1 waits without a limit.
+        """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired. ``blocking`` is
+        whether to wait, and ``timeout`` the maximum in seconds; -1 waits without a limit.
         """
         return self._lock.acquire(blocking, timeout)
 

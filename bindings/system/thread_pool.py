@@ -14,9 +14,8 @@ Result = TypeVar("Result")
 
 
 class ThreadPool:
-    """A pool of at most ``size`` threads for the functions of an asyncio program. Further calls wait.
-
-    A forked process gets its own threads. The pool of the event loop is not used, because the site can fill it.
+    """A pool of at most ``size`` threads for the functions of an asyncio program. Further calls wait. A forked process
+    gets its own threads. The pool of the event loop is not used, because the site can fill it.
     """
 
     def __init__(self, size: int) -> None:
@@ -27,10 +26,8 @@ class ThreadPool:
         self, function: Callable[Parameters, Result], *arguments: Parameters.args, **named: Parameters.kwargs
     ) -> Result:
         """Run ``function`` in a thread of the pool with the context variables of the caller, and return its result.
-
-        ``arguments`` and ``named`` are passed to the function.
-
-        If the caller is cancelled, the function still runs to its end.
+        ``arguments`` and ``named`` are passed to the function. If the caller is cancelled, the function still runs to
+        its end.
         """
         if self._pid != os.getpid():
             # A fork copies no threads.

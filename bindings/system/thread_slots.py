@@ -2,12 +2,9 @@
 
 A server answers each request in one of its threads. A trace, an upload or a download can wait long for another machine.
 If such work held all threads, the server could not answer requests for names. So each kind of work has a limit
-(:meth:`ThreadSlots.limit`), and all kinds but changes together never hold the last two threads.
-
-Pages compute. The threads of a process share one interpreter, so a name waits for each page that runs. So pages have a
-limit, too (:class:`PageSlots`).
-
-:data:`slots` is the only object of a process. The number of threads is, in this order:
+(:meth:`ThreadSlots.limit`), and all kinds but changes together never hold the last two threads. Pages compute. The
+threads of a process share one interpreter, so a name waits for each page that runs. So pages have a limit, too
+(:class:`PageSlots`). :data:`slots` is the only object of a process. The number of threads is, in this order:
 
 - the number of :meth:`ThreadSlots.use`, which ``ararat serve`` and the settings ``threads`` call;
 - the number of gunicorn, uWSGI, mod_wsgi or waitress, if this process is one of them;
@@ -161,9 +158,8 @@ class ThreadSlots:
         most: int | None = None,
         brief: float = 0.0,
     ) -> Slot:
-        """Occupy a slot for one kind of work, and return it. The release of the slot frees it.
-
-        A page of this thread gives its slot to others until then, because it does not compute meanwhile.
+        """Occupy a slot for one kind of work, and return it. The release of the slot frees it. A page of this thread
+        gives its slot to others until then, because it does not compute meanwhile.
 
         :param work: the kind of work, such as "traces".
         :param client: the IP address of the client, or None.
@@ -248,11 +244,9 @@ class _PageOfThread(threading.local):
 
 
 class PageSlots:
-    """The slots of pages in the process of ``threads``.
-
-    Pages hold at most :data:`MOST_PAGES` threads, and at most half of them. One client holds at most
-    :data:`PAGES_EACH`. Together with work that waits they never hold the last two threads, but one page can always be
-    computed.
+    """The slots of pages in the process of ``threads``. Pages hold at most :data:`MOST_PAGES` threads, and at most half
+    of them. One client holds at most :data:`PAGES_EACH`. Together with work that waits they never hold the last two
+    threads, but one page can always be computed.
 
     >>> threads = ThreadSlots()
     >>> threads.use(8)
@@ -288,9 +282,8 @@ class PageSlots:
 
         ``client`` is the IP address of the client. The result is None for a part of a page, which needs no further
         slot. If all slots are in use, the thread waits for up to :data:`PAGE_SECONDS`. Few threads can wait. A client
-        that has fewer pages takes the place of one that has more.
-
-        Raises :class:`.Busy` without a slot in this time, or without a place to wait.
+        that has fewer pages takes the place of one that has more. Raises :class:`.Busy` without a slot in this time, or
+        without a place to wait.
         """
         own = self._own.page
         if own is not None and own.is_open:
@@ -305,9 +298,8 @@ class PageSlots:
         return page
 
     def take(self, client: str) -> RunningPage | None:
-        """Occupy a slot for a page that another thread will compute in :meth:`use`; None if there is none.
-
-        ``client`` is the IP address of the client, or its key (:func:`.client_key`).
+        """Occupy a slot for a page that another thread will compute in :meth:`use`; None if there is none. ``client``
+        is the IP address of the client, or its key (:func:`.client_key`).
         """
         page = RunningPage(client, is_taken=True)
         with self._lock:
@@ -319,7 +311,6 @@ class PageSlots:
     @contextmanager
     def use(self, page: RunningPage | None) -> Iterator[None]:
         """Compute a page in the block, in this thread, with a slot of :meth:`take`. Free the slot at the end.
-
         :meth:`when_free` is not called then, because this thread looks for the next page.
         """
         self._own.page = page
@@ -455,9 +446,8 @@ slots = ThreadSlots()
 
 
 def _threads_of_server() -> int | None:
-    """Return the number of threads by the configuration of the server that runs in this process, or None.
-
-    No server passes it to its application, so the objects of the server are searched.
+    """Return the number of threads by the configuration of the server that runs in this process, or None. No server
+    passes it to its application, so the objects of the server are searched.
     """
     if "uwsgi" in sys.modules:
         # https://uwsgi-docs.readthedocs.io/en/latest/PythonModule.html

@@ -1,7 +1,6 @@
-"""The columns of a table of bindings, in every format: convert a row to fields, and a binding to a row.
-
-An empty cell, or a cell with only white space, states nothing. In a file for people, a cell that a spreadsheet program
-would run as a formula has a mark, which an import removes (:mod:`.formulas`).
+"""The columns of a table of bindings, in every format: convert a row to fields, and a binding to a row. An empty cell,
+or a cell with only white space, states nothing. In a file for people, a cell that a spreadsheet program would run as a
+formula has a mark, which an import removes (:mod:`.formulas`).
 """
 
 from __future__ import annotations
@@ -61,10 +60,9 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The mapping from the headings of an imported table to :data:`COLUMNS`.
-
-    ``renamed`` maps headings to columns. ``ignore_unknown`` ignores all other headings that are not the name of a
-    column. Case, and white space around a heading, are not significant.
+    """The mapping from the headings of an imported table to :data:`COLUMNS`. ``renamed`` maps headings to columns.
+    ``ignore_unknown`` ignores all other headings that are not the name of a column. Case, and white space around a
+    heading, are not significant.
 
     >>> Columns({"ARK": "identifier"}).find(" ark "), Columns().find("Target[text/html]"), Columns().find("Titre")
     ('identifier', 'target[text/html]', None)
@@ -136,10 +134,8 @@ def _closest(name: str) -> str | None:
 
 def fields(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> Fields:
     """Convert ``cells``, the texts of a row by column, to checked :class:`Fields`: the change of a binding that the row
-    requests.
-
-    A line break in a one-line value, such as a title, becomes a space. Raises :class:`BindingError` if a value is not
-    valid.
+    requests. A line break in a one-line value, such as a title, becomes a space. Raises :class:`BindingError` if a
+    value is not valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
@@ -193,10 +189,7 @@ def _check_test(text: str, identifier: str) -> None:
 
 def cells(binding: Binding) -> dict[str, str]:
     """Convert the binding ``binding`` to the cells of a table row, by column. The order is that of :data:`COLUMNS`.
-
-    Empty cells are omitted.
-
-    The revision of the binding is not included: it belongs to the history.
+    Empty cells are omitted. The revision of the binding is not included: it belongs to the history.
     """
     result = {"identifier": binding.identifier}
     result |= {column: cell(getattr(binding, column)) for column in _FIRST}
@@ -239,9 +232,8 @@ def _status(text: str) -> Status:
 
 
 def redirect(text: str) -> int:
-    """Convert ``text``, the cell in the table column "redirect" to an HTTP status, such as 307.
-
-    Raises :class:`BindingError` if the cell is not a number of three digits.
+    """Convert ``text``, the cell in the table column "redirect" to an HTTP status, such as 307. Raises
+    :class:`BindingError` if the cell is not a number of three digits.
 
     >>> redirect("307")
     307

@@ -1,8 +1,6 @@
-"""Read and write CSV and TSV line by line.
-
-The two formats differ only in the separator. As in spreadsheets, a field is quoted if it begins with a quote or
-contains the separator or a line break. An error raises :class:`TableError` with file, line and column. The memory use
-depends on the longest line, not on the size of the file.
+"""Read and write CSV and TSV line by line. The two formats differ only in the separator. As in spreadsheets, a field is
+quoted if it begins with a quote or contains the separator or a line break. An error raises :class:`TableError` with
+file, line and column. The memory use depends on the longest line, not on the size of the file.
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ class Line(NamedTuple):
 def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, None, None]:
     r"""Yield the records of a CSV or TSV file with this separator, including the header. Empty lines are omitted.
 
-    ``delimiter`` is the separator of the columns, one character.
-
     ``file`` is a path, or a binary file in UTF-8. Raises :class:`TableError` with the code ``table-encoding``,
     ``table-spreadsheet``, ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be
     opened or read.
@@ -57,9 +53,6 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
-
-    ``delimiter`` is the separator of the columns, one character.
-
     Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. Raises like :func:`read`.
     """
     return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
@@ -69,11 +62,9 @@ def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]
     """Yield the number and the fields of each record of CSV or TSV. Each result is a pair of the number and a list of
     texts.
 
-    ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines.
-
-    An empty line gives an empty list, because it is a row of the sheet.
-
-    A first line such as ``sep=;`` is omitted: spreadsheet programs do not show it.
+    ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines. An empty line gives an
+    empty list, because it is a row of the sheet. A first line such as ``sep=;`` is omitted: spreadsheet programs do not
+    show it.
     """
     if stated_delimiter(lines.peek()):
         lines.begin()
@@ -145,9 +136,8 @@ class LineWriter:
 
 
 def fields(text: str, delimiter: str) -> list[str]:
-    """Split ``text``, one line of CSV, at a delimiter. Return an empty list if the line is not valid CSV.
-
-    ``delimiter`` is the separator of the columns, one character.
+    """Split ``text``, one line of CSV, at a delimiter. Return an empty list if the line is not valid CSV. ``delimiter``
+    is the separator of the columns, one character.
 
     >>> fields("identifier;target", ";"), fields("identifier;target", ",")
     (['identifier', 'target'], ['identifier;target'])

@@ -39,10 +39,8 @@ _FORCED_NAME = re.compile(r"'++(?:ark:|urn:|https?:)", re.IGNORECASE)
 
 
 def marked(text: str, delimiter: str) -> str:
-    """Return the text of a cell for a file that a person opens in a spreadsheet program: without formulas.
-
-    ``text`` is the value, and ``delimiter`` the separator of the columns of the file. :func:`unforced` of the result is
-    ``text``.
+    """Return the text of a cell for a file that a person opens in a spreadsheet program: without formulas. ``text`` is
+    the value, and ``delimiter`` the separator of the columns of the file. :func:`unforced` of the result is ``text``.
     """
     places = _places(text)
     is_formula = _begins_formula(text) or any(text[place - 1] != delimiter for place in places)
@@ -52,7 +50,6 @@ def marked(text: str, delimiter: str) -> str:
 def kept(text: str, delimiter: str) -> str:
     """Return the text of a cell for a file that programs read: ``text``, unless an import would change it.
 
-    ``delimiter`` is the separator of the columns of the file.
 
     >>> [kept(text, ",") for text in ("=1+1", "'=1+1")]
     ['=1+1', "''=1+1"]
@@ -81,10 +78,8 @@ def unforced(text: str) -> str:
 
 
 def without_formula(cell: str, delimiter: str) -> str:
-    """Return a cell of a person's own file: as it is, or marked if a spreadsheet program would run a part of it.
-
-    ``cell`` is the text in the file, which can have marks already. Its value stays the same. ``delimiter`` is the
-    separator of the columns of the file.
+    """Return a cell of a person's own file: as it is, or marked if a spreadsheet program would run a part of it. Its
+    value stays the same. ``delimiter`` is the separator of the columns of the file.
 
     >>> [without_formula(cell, ",") for cell in ("=1+1", "'=1+1", '="00042"', "map")]
     ["'=1+1", "'=1+1", '="00042"', 'map']

@@ -1,6 +1,5 @@
-"""Rows of a table that are not bindings: rules, prefix records, counters and owners of UUIDs.
-
-A copy of a store needs them, so that it mints no name twice.
+"""Rows of a table that are not bindings: rules, prefix records, counters and owners of UUIDs. A copy of a store needs
+them, so that it mints no name twice.
 
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
 - A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
@@ -37,9 +36,8 @@ _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
 
 
 class RuleRow(NamedTuple):
-    """A rule in a table: ``template`` creates the targets of unbound names that begin with ``prefix``.
-
-    ``redirect`` is the HTTP status, 302 or 307. The author and the time of the rule are not in tables.
+    """A rule in a table: ``template`` creates the targets of unbound names that begin with ``prefix``. ``redirect`` is
+    the HTTP status, 302 or 307. The author and the time of the rule are not in tables.
     """
 
     prefix: str
@@ -56,9 +54,8 @@ class RuleRow(NamedTuple):
 
 
 class PrefixRow(NamedTuple):
-    """The record of a NAAN or shoulder in a table: the ``prefix`` and its recorded ``texts`` by name.
-
-    The author and the time of the record are not in tables.
+    """The record of a NAAN or shoulder in a table: the ``prefix`` and its recorded ``texts`` by name. The author and
+    the time of the record are not in tables.
     """
 
     prefix: str
@@ -100,11 +97,7 @@ def setting(name: str, value: str) -> Setting | None:
 
 def read(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> OtherRow | None:
     """Parse a table row that is a rule, prefix record, counter or UUID. ``cells`` are its texts by column; the column
-    "kind" decides.
-
-    Return None for a row that is a binding.
-
-    Raises :class:`BindingError` if a value is not valid.
+    "kind" decides. Return None for a row that is a binding. Raises :class:`BindingError` if a value is not valid.
 
     >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})
     RuleRow(prefix='ark:12345/x5', template='/show/${value}', redirect=302)

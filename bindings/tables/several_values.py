@@ -41,9 +41,8 @@ def is_own_table(headings: Sequence[str]) -> bool:
 
 
 def values_in(column: str, text: str) -> list[str]:
-    """Return the values in a cell, at least one.
-
-    ``column`` is the column of bindings, and ``text`` is the text of the cell.
+    """Return the values in a cell, at least one. ``column`` is the column of bindings, and ``text`` is the text of the
+    cell.
 
     >>> values_in("who", "Held, M. | Roe, A."), values_in("what", "Hafen | Boote"), values_in("what", "Hafen||Boote")
     (['Held, M.', 'Roe, A.'], ['Hafen | Boote'], ['Hafen', 'Boote'])

@@ -1,7 +1,5 @@
-"""Read the lines of a text file one by one, for every format of bindings.
-
-The encoding is UTF-8, unless the caller sets another one or requests its detection. A wrong encoding raises
-:class:`TableError` with file, line and column.
+"""Read the lines of a text file one by one, for every format of bindings. The encoding is UTF-8, unless the caller sets
+another one or requests its detection. A wrong encoding raises :class:`TableError` with file, line and column.
 """
 
 from __future__ import annotations
@@ -31,14 +29,13 @@ _BLOCK = 65536
 
 @dataclass(slots=True)
 class ReadAs:
-    """The properties of a table file that were detected while it was read, such as its encoding.
+    r"""The properties of a table file that were detected while it was read, such as its encoding.
 
     - ``guessed``: the file is not UTF-8, and nothing in it identifies its encoding.
     - ``delimiter``: the separator of a CSV or TSV file.
     - ``columns`` and ``ignored``: the columns that were read and the headings that were ignored.
     - ``unfinished``: the last line has no line end.
-    - ``line_end``: "\\r" for a file whose lines end in a carriage return alone; else "\\n", also after a carriage
-      return.
+    - ``line_end``: "\r" for a file whose lines end in a carriage return alone; else "\n", also after a carriage return.
     """
 
     encoding: str = "UTF-8"
@@ -54,10 +51,9 @@ class ReadAs:
 def opened(
     file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
 ) -> Iterator[Lines]:
-    """Open a text file, and yield its lines as :class:`Lines`. A binary file stays open.
-
-    ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252.
-    The properties of the file are written to ``read_as``. Raises OSError if the file cannot be opened.
+    """Open a text file, and yield its lines as :class:`Lines`. A binary file stays open. ``encoding`` is None to detect
+    it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252. The properties of the file are
+    written to ``read_as``. Raises OSError if the file cannot be opened.
     """
     if isinstance(file, (str, Path)):
         with Path(file).open("rb") as stream:
@@ -95,9 +91,8 @@ def check_encoding(encoding: str) -> str:
 
 class Lines:
     """The lines of the text file ``stream`` as an iterator of str. ``file`` is its name for messages, and ``encoding``
-    its encoding, or None to detect it. The lines of the current record are kept for error messages.
-
-    A record is one row of a table, which can have several lines.
+    its encoding, or None to detect it. The lines of the current record are kept for error messages. A record is one row
+    of a table, which can have several lines.
     """
 
     def __init__(
@@ -129,9 +124,8 @@ class Lines:
         self.record.clear()
 
     def peek(self) -> str:
-        """Return the next line of the file that is not empty, without consuming it. Return "" at the end.
-
-        A line that has only separators and quotes counts as empty. Call it before the first line is read.
+        """Return the next line of the file that is not empty, without consuming it. Return "" at the end. A line that
+        has only separators and quotes counts as empty. Call it before the first line is read.
         """
         if self._ahead:
             return self._ahead[-1]
@@ -237,7 +231,6 @@ class Lines:
 
     def _text(self, octets: bytes) -> str:
         """Decode a line as UTF-8, or as Windows-1252 if the encoding is detected and the first non-ASCII line is that.
-
         All non-ASCII lines must have the same encoding. A file with both raises :class:`TableError`.
         """
         try:
@@ -283,9 +276,8 @@ _ADVICE = Translatable("save the file as UTF-8, or select its encoding")
 
 
 class _ReturnEnds(io.RawIOBase):
-    """A stream whose lines end in a carriage return alone, with line feeds instead.
-
-    "CSV (Macintosh)" of Excel has such lines. A quoted field has them too.
+    """A stream whose lines end in a carriage return alone, with line feeds instead. "CSV (Macintosh)" of Excel has such
+    lines. A quoted field has them too.
     """
 
     def __init__(self, first: bytes, stream: BinaryIO) -> None:

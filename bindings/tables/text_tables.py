@@ -1,6 +1,5 @@
-"""The text formats of bindings: CSV, TSV and JSON Lines. All are read as a stream of rows.
-
-All formats have the columns of :mod:`columns`:
+"""The text formats of bindings: CSV, TSV and JSON Lines. All are read as a stream of rows. All formats have the columns
+of :mod:`columns`:
 
 - CSV and TSV name the columns in their first line.
 - JSON Lines has one object a line; its keys are columns. Values are texts. ``passthrough`` can be true or false,
@@ -32,10 +31,7 @@ SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", 
 
 def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
     """Return the format of the table ``file``: "csv", "tsv" or "jsonl". The default is that of its suffix, or CSV.
-
-    ``name`` is a format that the user stated, or None.
-
-    Raises :class:`BindingError` with the code ``format-unknown``.
+    ``name`` is a format that the user stated, or None. Raises :class:`BindingError` with the code ``format-unknown``.
 
     >>> format_of("names.TSV"), format_of("names.txt"), format_of("names.txt", "jsonl")
     ('tsv', 'csv', 'jsonl')
@@ -74,10 +70,8 @@ def read_rows(
 
     ``format`` is one of :data:`FORMATS`, or None for that of the suffix. ``read_as`` receives the detected encoding,
     delimiter and columns. White space around the cells of CSV and TSV is removed. ``reader`` has the options for
-    reading, such as the encoding.
-
-    Raises :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
-    ``delimiter-unknown``, and OSError if the file cannot be opened or read.
+    reading, such as the encoding. Raises :class:`TableError`, :class:`BindingError` with the code ``format-unknown``,
+    ``encoding-unknown`` or ``delimiter-unknown``, and OSError if the file cannot be opened or read.
 
     >>> from io import BytesIO
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
@@ -172,9 +166,8 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
-    """Return the error for a table line that has another number of fields than the header ``names``.
-
-    ``fields`` is the number of fields in the line, ``file`` the name of the file, and ``line`` the number of the line.
+    """Return the error for a table line that has another number of fields than the header ``names``. ``fields`` is the
+    number of fields in the line, ``file`` the name of the file, and ``line`` the number of the line.
     """
     message = Translatable.counted(
         "the line has %(number)s field, but the header has %(names)s",

@@ -85,9 +85,8 @@ _BEGINNINGS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def kind_of(file: bytes | BinaryIO) -> Kind | None:
-    """Return the kind of the file ``file`` that is not a table of text, by its first bytes, or None.
-
-    Of a pipe, only the bytes that are ready are looked at. The position in the file stays.
+    """Return the kind of the file ``file`` that is not a table of text, by its first bytes, or None. Of a pipe, only
+    the bytes that are ready are looked at. The position in the file stays.
 
     >>> kind_of(b"%PDF-1.7"), kind_of(b"identifier,target")
     ('pdf', None)
@@ -112,10 +111,8 @@ def kind_of(file: bytes | BinaryIO) -> Kind | None:
 
 def refuse(file: bytes | BinaryIO, name: str, *, readable: Collection[Kind] = ()) -> None:
     """Raise :class:`TableError` for the file ``file`` that is not a table, such as a PDF. ``name`` is its name for
-    messages.
-
-    ``readable`` are the kinds that the caller can read. The codes are ``table-empty``, ``table-spreadsheet`` and
-    ``table-not-text``.
+    messages. ``readable`` are the kinds that the caller can read. The codes are ``table-empty``, ``table-spreadsheet``
+    and ``table-not-text``.
     """
     kind = kind_of(file)
     if kind is not None and kind not in readable:
@@ -174,9 +171,8 @@ class _Bytes:
 
 
 def _is_encrypted(look: _Bytes) -> bool:
-    """Return whether an OLE file contains an encrypted workbook: its directory has the entry EncryptedPackage.
-
-    Source: MS-CFB, "Compound File Header"; MS-OFFCRYPTO, "EncryptedPackage Stream".
+    """Return whether an OLE file contains an encrypted workbook: its directory has the entry EncryptedPackage. Source:
+    MS-CFB, "Compound File Header"; MS-OFFCRYPTO, "EncryptedPackage Stream".
     """
     size = 1 << min(int.from_bytes(look.first[30:32], "little"), 12)
     directory = (int.from_bytes(look.first[48:52], "little") + 1) * size

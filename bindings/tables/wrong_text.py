@@ -1,5 +1,4 @@
 """Find damage in the cells of a table: line breaks, several values, changed numbers, and wrongly read UTF-8.
-
 Spreadsheet programs make them: a person types two values or a line break in a cell, or opens a file in UTF-8 as
 Windows-1252. The programs change numbers to dates and powers of ten.
 """
@@ -76,9 +75,8 @@ def broken(cells: Mapping[str, str]) -> list[str]:
 
 def several(column: str, text: str) -> tuple[str, str] | None:
     """Split a table cell that contains several names or targets into the first one and the rest. ``column`` is the
-    column of the cell, and ``text`` its content.
-
-    Return None for any other cell. The caller asks only about a text that is not valid as a whole.
+    column of the cell, and ``text`` its content. Return None for any other cell. The caller asks only about a text that
+    is not valid as a whole.
 
     >>> several("identifier", "ark:/12345/x5 | INV-2"), several("target", "https://a.example/1; https://b.example/2")
     (('ark:/12345/x5', 'INV-2'), ('https://a.example/1', 'https://b.example/2'))
@@ -114,9 +112,8 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
 
 
 def misread(text: str) -> tuple[str, str] | None:
-    """Return damaged characters in ``text``, and the character that they were before, or None.
-
-    Such characters are UTF-8 that was read in another encoding.
+    r"""Return damaged characters in ``text``, and the character that they were before, or None. Such characters are
+    UTF-8 that was read in another encoding.
 
     >>> misread("Gro\u00c3\u0178e Glocke"), misread("Gro\u00dfe Glocke")
     (('ÃŸ', 'ß'), None)
@@ -184,9 +181,8 @@ _EXACT_DIGITS = 15
 
 
 def is_changed_number(number: str, text: str) -> bool:
-    """Return whether ``text`` is probably the ``number`` of a thing after a spreadsheet program changed it.
-
-    The two differ by zeros, as a number and a date, or as a long number and its first digits.
+    """Return whether ``text`` is probably the ``number`` of a thing after a spreadsheet program changed it. The two
+    differ by zeros, as a number and a date, or as a long number and its first digits.
 
     >>> [is_changed_number("000030", "30"), is_changed_number("3-4", "2026-04-03"), is_changed_number("3-4", "03. Apr")]
     [True, True, True]

@@ -1,7 +1,6 @@
-"""Checksums of names and targets, to compare a dump with the database after its import.
-
-The checksum is SHA-256 of one line for each name, in the order of their bytes: the name in normal form, a tab, its
-target or nothing, and a line feed. These commands compute it for a database with no other names:
+"""Checksums of names and targets, to compare a dump with the database after its import. The checksum is SHA-256 of one
+line for each name, in the order of their bytes: the name in normal form, a tab, its target or nothing, and a line feed.
+These commands compute it for a database with no other names:
 
     ararat export --format tsv - | tail -n +2 | cut -f 1,2 | LC_ALL=C sort | sha256sum
 """
@@ -31,9 +30,8 @@ class Checksum(NamedTuple):
 
 
 class NameIndex:
-    """A temporary index on disk from the names of a dump to their targets, of any size.
-
-    If a name is added twice, its first target counts. Raises :class:`BindingsUnavailable` if the disk cannot store it.
+    """A temporary index on disk from the names of a dump to their targets, of any size. If a name is added twice, its
+    first target counts. Raises :class:`BindingsUnavailable` if the disk cannot store it.
 
     >>> index = NameIndex()
     >>> index.add("ark:12345/x", "https://example.org/")
@@ -66,7 +64,6 @@ class NameIndex:
 
     def checksum_in(self, bindings: Bindings) -> Checksum:
         """Return the checksum of the names in the index that ``bindings`` contains, with the targets in ``bindings``.
-
         It is equal to :meth:`checksum` if the import recorded all names with their targets.
         """
         return _checksum(self._recorded_targets(bindings))

@@ -1,7 +1,6 @@
-"""Open a dump that can be compressed with gzip, or be the only file in a ZIP archive.
-
-The content is read as a stream: nothing is unpacked to disk, and memory does not depend on its size. A content that is
-much larger than its archive is refused. So a small file cannot keep the import busy for hours.
+"""Open a dump that can be compressed with gzip, or be the only file in a ZIP archive. The content is read as a stream:
+nothing is unpacked to disk, and memory does not depend on its size. A content that is much larger than its archive is
+refused. So a small file cannot keep the import busy for hours.
 """
 
 from __future__ import annotations

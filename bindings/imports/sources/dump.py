@@ -25,19 +25,16 @@ _PEEKED = 4096
 def read(
     file: str | Path | BinaryIO, source: str, encoding: str | None = None, read_as: ReadAs | None = None
 ) -> Generator[Entry, None, None]:
-    """Yield the names in a dump of EZID, arklet, noid or N2T, or in ERC records. Each of their formats can be read.
+    r"""Yield the names in a dump of EZID, arklet, noid or N2T, or in ERC records. Each of their formats can be read.
 
     Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.SkippedPart`.
-
     ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``source`` is one of
     :data:`SOURCES`. ``encoding`` is that of formats other than JSON and XML; the default is UTF-8. ``read_as`` receives
-    the properties of the file.
-
-    Raises :class:`TableError` for a file that is not a dump of this source. Raises :class:`BindingError` with the code
-    ``encoding-unknown``, and OSError if the file cannot be opened or read.
+    the properties of the file. Raises :class:`TableError` for a file that is not a dump of this source. Raises
+    :class:`BindingError` with the code ``encoding-unknown``, and OSError if the file cannot be opened or read.
 
     >>> from io import BytesIO
-    >>> [entry.identifier for entry in read(BytesIO(b":: ark:/12345/x5\\n_status: reserved\\n"), "ezid")]
+    >>> [entry.identifier for entry in read(BytesIO(b":: ark:/12345/x5\n_status: reserved\n"), "ezid")]
     ['ark:/12345/x5']
     """
     read_as = ReadAs() if read_as is None else read_as

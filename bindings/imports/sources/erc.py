@@ -1,8 +1,8 @@
-"""Read ERC records (Electronic Resource Citation) in ANVL, as resolvers of ARKs answer ``?info``, also this one.
+r"""Read ERC records (Electronic Resource Citation) in ANVL, as resolvers of ARKs answer ``?info``, also this one.
 
 | label | becomes |
 |---|---|
-| ``erc`` | the beginning of a record; the short form has ``who \\| what \\| when \\| where`` after it |
+| ``erc`` | the beginning of a record; the short form has ``who \| what \| when \| where`` after it |
 | ``spelling``, ``identifier``, or the first ``where`` with an ARK or URN | the name |
 | ``target``, or the first ``where`` without an ARK or URN | the target |
 | ``status``, ``reason``, ``created``, ``changed`` | the state and the times |
@@ -11,9 +11,8 @@
 | ``address``, ``citation``, ``kind``, and the inflections | nothing: they follow from the name |
 | any other label | metadata ``erc.LABEL`` |
 
-A value that is not known, such as ``(:unav)``, is left out.
-
-Source: Dublin Core Kernel Metadata, section 5; draft-kunze-anvl.
+A value that is not known, such as ``(:unav)``, is left out. Source: Dublin Core Kernel Metadata, section 5;
+draft-kunze-anvl.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ _NOTHING = frozenset(("", "(:unav)", "(:unkn)", "no statement known"))
 
 
 def records(lines: Lines) -> Iterator[DumpRecord | SkippedPart]:
-    """Yield each ERC record of a file as a record of a dump.
-
-    Raises :class:`TableError` for a line that is not ANVL or precedes the first ``erc:``.
+    """Yield each ERC record of a file as a record of a dump. Raises :class:`TableError` for a line that is not ANVL or
+    precedes the first ``erc:``.
     """
     for block in anvl_blocks.read(lines, _beginning, "erc:"):
         short = zip(_KERNEL, map(str.strip, block.identifier.split("|")), strict=False) if block.identifier else ()

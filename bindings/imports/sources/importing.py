@@ -31,9 +31,8 @@ _PASSING_ON = ("ezid", "arklet", "n2t")
 
 
 class OmittedValue(NamedTuple):
-    """A value in a dump of another system that is not imported, or that the import changes, with the reason.
-
-    ``line`` is the line of the record, ``identifier`` the name in printable ASCII, and ``omitted`` the reason.
+    """A value in a dump of another system that is not imported, or that the import changes, with the reason. ``line``
+    is the line of the record, ``identifier`` the name in printable ASCII, and ``omitted`` the reason.
     """
 
     line: int
@@ -87,27 +86,22 @@ def import_dump(
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
-    """Import the names of the dump ``file`` of EZID, arklet, noid or N2T with their targets, metadata and states.
+    r"""Import the names of the dump ``file`` of EZID, arklet, noid or N2T with their targets, metadata and states.
 
     With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
     number of rows so far. ``encoding`` is that of a text file; None detects it. The names are written in blocks, or
     with ``atomic`` in one transaction. ``batch`` is the number of rows of one block. ``report`` is called for each
-    refused row.
-
-    A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
-    user cannot always correct the dump of another system.
-
-    ``passthrough`` is "no", "normal" or "given". The default is "no" for names of noid and of ERC records, and "given"
-    for names of EZID, arklet and N2T. These systems append the rest of a request to the target of each name.
-
-    ``source`` is "ezid", "arklet", "noid", "n2t" or "erc"; the content of the file shows its format (:mod:`.dump`).
-    ``report_omission`` is called for each value that is not imported. Raises like
-    :func:`~ararat.bindings.imports.importing.import_table`.
+    refused row. A name that cannot be bound is left out, and counts as a refusal in the summary. The others are
+    written, because a user cannot always correct the dump of another system. ``passthrough`` is "no", "normal" or
+    "given". The default is "no" for names of noid and of ERC records, and "given" for names of EZID, arklet and N2T.
+    These systems append the rest of a request to the target of each name. ``source`` is "ezid", "arklet", "noid", "n2t"
+    or "erc"; the content of the file shows its format (:mod:`.dump`). ``report_omission`` is called for each value that
+    is not imported. Raises like :func:`~ararat.bindings.imports.importing.import_table`.
 
     >>> import io, tempfile
     >>> from ararat.middleware import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
-    ...     dump = io.BytesIO(b":: ark:/12345/x5\\n_target: https://example.org/5\\n_owner: maria\\n")
+    ...     dump = io.BytesIO(b":: ark:/12345/x5\n_target: https://example.org/5\n_owner: maria\n")
     ...     result = import_dump(bindings, dump, "ezid")
     ...     [event] = bindings.history("ark:12345/x5")
     >>> result.summary.added, result.given == result.result, event.actor

@@ -16,9 +16,8 @@ State = Literal["public", "reserved", "unavailable"]
 
 
 class Omission(NamedTuple):
-    """The reason why a value in a dump of another system is not imported, or is imported with a change.
-
-    ``element`` is the name of the value, ``reason`` the reason, and ``remedy`` what the user can do.
+    """The reason why a value in a dump of another system is not imported, or is imported with a change. ``element`` is
+    the name of the value, ``reason`` the reason, and ``remedy`` what the user can do.
     """
 
     element: str
@@ -59,9 +58,8 @@ class DumpRecord(NamedTuple):
 
 
 class SkippedPart(NamedTuple):
-    """A part of a dump that is not imported at all, such as a name that another system keeps.
-
-    ``line`` is its line in the file, ``identifier`` its name or "", and ``omitted`` the note with the reason.
+    """A part of a dump that is not imported at all, such as a name that another system keeps. ``line`` is its line in
+    the file, ``identifier`` its name or "", and ``omitted`` the note with the reason.
     """
 
     line: int
@@ -80,7 +78,6 @@ class MintedName(NamedTuple):
 
 class Counter(NamedTuple):
     """The next number in a series of minted names of the other system, so that ``ararat mint`` continues it.
-
     ``identifier`` and ``target`` are the cells of a row with the kind "counter" (:mod:`..other_rows`). ``line`` is its
     line in the dump, from 1.
     """
@@ -91,11 +88,9 @@ class Counter(NamedTuple):
 
 
 def read_time(text: str) -> datetime | None:
-    """Parse the time of a name in a dump: Unix seconds, or RFC 3339 with or without a time zone.
-
-    Return None for another text.
-
-    The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as another text.
+    """Parse the time of a name in a dump: Unix seconds, or RFC 3339 with or without a time zone. Return None for
+    another text. The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as
+    another text.
 
     >>> read_time("1435680779").isoformat(), read_time("2015-06-30T16:12:59Z").isoformat()
     ('2015-06-30T16:12:59+00:00', '2015-06-30T16:12:59+00:00')
@@ -128,9 +123,8 @@ _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 
 
 def no_time(element: str, text: str) -> Omission:
-    """Return the note that a value of a dump is not imported, because it is not a time.
-
-    ``element`` is the name of the value, and ``text`` the value.
+    """Return the note that a value of a dump is not imported, because it is not a time. ``element`` is the name of the
+    value, and ``text`` the value.
     """
     return Omission(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")
 

@@ -1,6 +1,5 @@
-"""Checkpoints: the signed number of entries of a log and the root of their tree.
-
-Source: `C2SP tlog-checkpoint <https://c2sp.org/tlog-checkpoint>`_.
+"""Checkpoints: the signed number of entries of a log and the root of their tree. Source: `C2SP tlog-checkpoint
+<https://c2sp.org/tlog-checkpoint>`_.
 """
 
 from __future__ import annotations
@@ -71,10 +70,9 @@ def read_checkpoint(
 ) -> tuple[Checkpoint, list[VerifiedSignature]]:
     """Parse the checkpoint of the public log with the public key ``key``, and verify its signatures.
 
-    ``content`` is the whole file of the checkpoint.
-
-    Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if the note is not a
-    checkpoint of this log. The same is raised if its signature is missing, or a signature of a known key is wrong.
+    ``content`` is the whole file of the checkpoint. Return the checkpoint and the verified cosignatures of
+    ``witnesses``. Raises :class:`LogError` if the note is not a checkpoint of this log. The same is raised if its
+    signature is missing, or a signature of a known key is wrong.
     """
     note = SignedNote.of_bytes(content)
     verified = note.verify([key, *witnesses])

@@ -1,10 +1,8 @@
 """Keys that sign the notes of a log, and their texts.
 
 A *verifier key* is public: ``example.org/log+a1b2c3d4+AQ…``. A *signer key* is secret, and begins with
-``PRIVATE+KEY+example.org/log+``. The tools of Go's checksum database
-use the same texts.
-
-Source: `C2SP signed-note <https://c2sp.org/signed-note>`_, `C2SP tlog-cosignature <https://c2sp.org/tlog-cosignature>`_.
+``PRIVATE+KEY+example.org/log+``. The tools of Go's checksum database use the same texts. Source: `C2SP signed-note
+<https://c2sp.org/signed-note>`_, `C2SP tlog-cosignature <https://c2sp.org/tlog-cosignature>`_.
 """
 
 from __future__ import annotations
@@ -142,9 +140,7 @@ class SignerKey:
     @classmethod
     def create(cls, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
         """Create a random secret key with the name ``name``. Raises :class:`LogError` if the name cannot be that of a
-        key.
-
-        ``algorithm`` is the type of the key.
+        key. ``algorithm`` is the type of the key.
         """
         if not is_key_name(name):
             raise LogError(f"{display.escape(name[:100])} cannot be the name of a key")
@@ -165,9 +161,7 @@ class SignerKey:
     @classmethod
     def of_text(cls, text: str) -> SignerKey:
         """Parse the secret key ``text``, such as ``PRIVATE+KEY+example.org/log+…``. Raises :class:`LogError` for
-        another text.
-
-        The message does not contain the secret.
+        another text. The message does not contain the secret.
         """
         if not text.startswith(SECRET):
             raise LogError(f"this is not a signer key; a signer key begins with {SECRET}")
@@ -178,9 +172,8 @@ class SignerKey:
         return key
 
     def sign(self, text: bytes, time: int = 0) -> bytes:
-        """Return the signature of the note ``text`` by this key.
-
-        ``time`` is the time in seconds since 1970, for a cosignature. Other types of signatures ignore it.
+        """Return the signature of the note ``text`` by this key. ``time`` is the time in seconds since 1970, for a
+        cosignature. Other types of signatures ignore it.
         """
         prefix = time.to_bytes(_TIME_BYTES, "big") if self.algorithm.has_time else b""
         return prefix + _private_key(self.secret).sign(self.algorithm.message(text, time))
@@ -188,7 +181,6 @@ class SignerKey:
 
 def signature_time(algorithm: Algorithm, signature: bytes) -> int:
     """Return the time in ``signature`` in seconds since 1970. Return 0 for a type of signatures that has no time.
-
     ``algorithm`` is the type of the key that signed.
     """
     return int.from_bytes(signature[:_TIME_BYTES], "big") if algorithm.has_time else 0

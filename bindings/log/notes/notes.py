@@ -1,6 +1,5 @@
-"""Signed notes: a text and the signatures of a log and its witnesses.
-
-Source: `C2SP signed-note <https://c2sp.org/signed-note>`_.
+"""Signed notes: a text and the signatures of a log and its witnesses. Source: `C2SP signed-note
+<https://c2sp.org/signed-note>`_.
 """
 
 from __future__ import annotations
@@ -94,7 +93,6 @@ class SignedNote:
 
     def verify(self, keys: Iterable[VerifierKey]) -> list[VerifiedSignature]:
         """Verify the signatures of the note by the public ``keys``, and return them in the order of the note.
-
         Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if all
         are missing.
         """

@@ -1,6 +1,4 @@
-"""Entries of the log: one for each change of a name.
-
-An entry is a text of eight lines:
+"""Entries of the log: one for each change of a name. An entry is a text of eight lines:
 
 .. code-block:: text
 
@@ -13,8 +11,8 @@ An entry is a text of eight lines:
     state mZ0k…=
     before 17
 
-It has no actor and no personal data. ``thing`` and ``state`` are hashes with secret random values (*salts*), so that
-a reader cannot guess the values. If the operator deletes a salt and the values, the entry and all proofs stay valid.
+It has no actor and no personal data. ``thing`` and ``state`` are hashes with secret random values (*salts*), so that a
+reader cannot guess the values. If the operator deletes a salt and the values, the entry and all proofs stay valid.
 """
 
 from __future__ import annotations
@@ -110,9 +108,8 @@ def entry_bytes(
 
     ``time`` is a text in RFC 3339 with microseconds and "Z". ``revision`` is the number of the change, and ``action``
     its kind, such as "bound". ``thing`` and ``state`` are hashes; ``thing`` is None without a resource. ``before`` is
-    the number of the previous entry of the name, or None.
-
-    Raises :class:`LogError` if a value cannot be in an entry, such as a key with a line end.
+    the number of the previous entry of the name, or None. Raises :class:`LogError` if a value cannot be in an entry,
+    such as a key with a line end.
     """
     about = "-" if thing is None else b2a_base64(thing, newline=False).decode()
     after = b2a_base64(state, newline=False).decode()
@@ -128,9 +125,8 @@ def entry_bytes(
 
 
 def thing_hash(salt: bytes, resource: str) -> bytes:
-    """Return the field ``thing`` of a name: SHA-256 of its ``salt`` and of its ``resource`` in UTF-8.
-
-    ``salt`` is the secret random value of the name, as bytes.
+    """Return the field ``thing`` of a name: SHA-256 of its ``salt`` and of its ``resource`` in UTF-8. ``salt`` is the
+    secret random value of the name, as bytes.
 
     >>> thing_hash(bytes(16), "inv. 1940,0041").hex()[:16]
     '46668d480caa79e9'
@@ -140,10 +136,8 @@ def thing_hash(salt: bytes, resource: str) -> bytes:
 
 def state_hash(salt: bytes, text: str) -> bytes:
     """Return the field ``state`` of an event: SHA-256 of its salt, then of the :func:`value_text` of its values.
-
-    ``salt`` is the secret random value of the event, and ``text`` the joined texts of the values.
-
-    The order is: the fields of the binding by name, then the alternates by selector, then the metadata by element.
+    ``salt`` is the secret random value of the event, and ``text`` the joined texts of the values. The order is: the
+    fields of the binding by name, then the alternates by selector, then the metadata by element.
 
     >>> state_hash(bytes(16), value_text("kind", "located") + value_text("target", "https://example.org/1")).hex()[:16]
     'e54c6eb86f2b55dd'

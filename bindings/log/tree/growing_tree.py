@@ -23,16 +23,13 @@ class TileStore(Protocol):
 
 class GrowingTree:
     """The tree of a public log to which entries are appended. It keeps the part in memory that no full tile contains
-    yet.
-
-    ``folder`` keeps the tiles. ``size`` is the number of entries. Full tiles are written at once, partial tiles by
+    yet. ``folder`` keeps the tiles. ``size`` is the number of entries. Full tiles are written at once, partial tiles by
     :meth:`finish`.
     """
 
     def __init__(self, folder: TileStore, size: int) -> None:
-        """Read the right edge of a tree of ``size`` entries.
-
-        Raises :class:`LogError` if a tile is missing, or if entries and hashes differ.
+        """Read the right edge of a tree of ``size`` entries. Raises :class:`LogError` if a tile is missing, or if
+        entries and hashes differ.
         """
         self._folder = folder
         self._levels: list[list[bytes]] = []
@@ -50,9 +47,8 @@ class GrowingTree:
             raise LogError(f"{folder}: the last tile of entries differs from the last tile of hashes")
 
     def append(self, entries: Iterable[bytes], hashes: Sequence[bytes] | None = None) -> None:
-        """Append ``entries``, the bytes of log entries, to the tree in their order.
-
-        ``hashes`` are their leaf hashes, if the caller has computed them.
+        """Append ``entries``, the bytes of log entries, to the tree in their order. ``hashes`` are their leaf hashes,
+        if the caller has computed them.
         """
         self._levels = self._levels or [[]]
         contents = list(entries)

@@ -1,6 +1,5 @@
-"""Proofs that an entry is in a log, to keep in a file and to verify without a network.
-
-Source: `C2SP tlog-proof <https://c2sp.org/tlog-proof>`_.
+"""Proofs that an entry is in a log, to keep in a file and to verify without a network. Source: `C2SP tlog-proof
+<https://c2sp.org/tlog-proof>`_.
 """
 
 from __future__ import annotations
@@ -72,10 +71,8 @@ class Proof:
     def verify(
         self, entry: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
     ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-        """Verify that ``entry`` is in the public log with the public key ``key``.
-
-        Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if a signature or
-        the proof is wrong.
+        """Verify that ``entry`` is in the public log with the public key ``key``. Return the checkpoint and the
+        verified cosignatures of ``witnesses``. Raises :class:`LogError` if a signature or the proof is wrong.
         """
         checkpoint, cosignatures = read_checkpoint(self.checkpoint, key, witnesses)
         if root_of_inclusion(leaf_hash(entry), self.index, checkpoint.size, self.hashes) != checkpoint.root:

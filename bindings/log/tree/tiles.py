@@ -1,8 +1,5 @@
-"""Tiles: the files that contain the hashes and the entries of a log.
-
-A tile contains 256 neighbouring hashes of level 0, 8, 16 … of the tree (:mod:`tree`), or 256 entries. The last tile of
-a level contains fewer hashes and is *partial*.
-
+"""Tiles: the files that contain the hashes and the entries of a log. A tile contains 256 neighbouring hashes of level
+0, 8, 16 … of the tree (:mod:`tree`), or 256 entries. The last tile of a level contains fewer hashes and is *partial*.
 Source: `C2SP tlog-tiles <https://c2sp.org/tlog-tiles>`_.
 """
 
@@ -102,7 +99,6 @@ def last_tiles(size: int) -> Iterator[Tile]:
 
 def tile_at(level: int | str, index: int, size: int) -> Tile:
     """Return the tile with this ``level`` and ``index`` in a tree of ``size`` entries. The last one can be incomplete.
-
     Raises IndexError if the tree has no such tile.
 
     >>> tile_at(0, 0, 300).width
@@ -118,10 +114,7 @@ def tile_at(level: int | str, index: int, size: int) -> Tile:
 
 
 def hashes_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the hashes (32 bytes each) in the content of the tile ``tile``.
-
-    ``content`` is the file of the tile.
-
+    """Return the hashes (32 bytes each) in the content of the tile ``tile``. ``content`` is the file of the tile.
     Raises :class:`LogError` if the content is not as long as the tile is wide.
     """
     if len(content) != tile.width * HASH_BYTES:
@@ -139,13 +132,10 @@ def bundle_of(entries: Sequence[bytes]) -> bytes:
 
 
 def entries_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the log entries in the content of the tile ``tile`` of entries.
-
-    ``content`` is the file of the tile.
-
+    r"""Return the log entries in the content of the tile ``tile`` of entries. ``content`` is the file of the tile.
     Raises :class:`LogError` if their number is not the width of the tile.
 
-    >>> entries_of(Tile(ENTRIES, 0, 2), b"\\x00\\x03one\\x00\\x00")
+    >>> entries_of(Tile(ENTRIES, 0, 2), b"\x00\x03one\x00\x00")
     [b'one', b'']
     """
     entries: list[bytes] = []
@@ -162,10 +152,9 @@ def entries_of(tile: Tile, content: bytes) -> list[bytes]:
 
 
 def hash_reader(size: int, read: Callable[[Tile], bytes], kept: int = 64) -> ReadHash:
-    """Return a function that reads the hashes of a tree of ``size`` entries from its tiles, for :mod:`tree`.
-
-    ``read`` returns the content of a tile. The last ``kept`` tiles stay in memory. The function raises
-    :class:`LogError` for a tile of another length, and IndexError for a hash that is not in the tree.
+    """Return a function that reads the hashes of a tree of ``size`` entries from its tiles, for :mod:`tree`. ``read``
+    returns the content of a tile. The last ``kept`` tiles stay in memory. The function raises :class:`LogError` for a
+    tile of another length, and IndexError for a hash that is not in the tree.
     """
 
     @lru_cache(kept)

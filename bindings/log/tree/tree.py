@@ -1,10 +1,9 @@
 """The Merkle tree of a log: hashes, roots, inclusion proofs and consistency proofs (RFC 6962, section 2.1).
 
 A *subtree* has a level and an index. The subtree of level 3 and index 2 contains the 8 entries from entry 16. A caller
-passes a function that returns the hash of such a subtree. So a tree of any size needs few hashes in memory.
-
-Source: `RFC 6962, section 2.1 <https://www.rfc-editor.org/rfc/rfc6962.html#section-2.1>`_. The checks of proofs follow
-`RFC 9162, sections 2.1.3.2 and 2.1.4.2 <https://www.rfc-editor.org/rfc/rfc9162.html#section-2.1.3.2>`_.
+passes a function that returns the hash of such a subtree. So a tree of any size needs few hashes in memory. Source:
+`RFC 6962, section 2.1 <https://www.rfc-editor.org/rfc/rfc6962.html#section-2.1>`_. The checks of proofs follow `RFC
+9162, sections 2.1.3.2 and 2.1.4.2 <https://www.rfc-editor.org/rfc/rfc9162.html#section-2.1.3.2>`_.
 """
 
 from __future__ import annotations
@@ -85,12 +84,9 @@ def _split_size(size: int) -> int:
 
 
 def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
-    """Return the proof that the entry ``index`` is in the Merkle tree of the first ``size`` entries.
-
-    ``read`` returns the hash of a subtree with a level and an index.
-
-    The proof has the hashes from the neighbour of the entry to the child of the root: at most 63. Raises IndexError
-    if the tree does not have the entry.
+    """Return the proof that the entry ``index`` is in the Merkle tree of the first ``size`` entries. ``read`` returns
+    the hash of a subtree with a level and an index. The proof has the hashes from the neighbour of the entry to the
+    child of the root: at most 63. Raises IndexError if the tree does not have the entry.
     """
     if not 0 <= index < size:
         raise IndexError(f"a tree of {size} entries does not have entry {index}")
@@ -108,9 +104,8 @@ def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
 
 
 def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
-    """Return the root hash that follows from an inclusion proof for the entry ``index`` with the hash ``leaf``.
-
-    The proof is right if the result is the root of a trusted tree of ``size`` entries. Raises :class:`LogError` if the
+    """Return the root hash that follows from an inclusion proof for the entry ``index`` with the hash ``leaf``. The
+    proof is right if the result is the root of a trusted tree of ``size`` entries. Raises :class:`LogError` if the
     proof does not fit to the numbers.
 
     >>> one, two = leaf_hash(b"a"), leaf_hash(b"b")
@@ -135,10 +130,8 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
 
 def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
     """Return the proof that the Merkle tree of ``new`` entries only appends to the tree of the first ``old`` entries.
-
-    ``read`` returns the hash of a subtree with a level and an index.
-
-    The proof is empty if a tree is empty or if both are the same. Raises IndexError if ``old`` is larger than ``new``.
+    ``read`` returns the hash of a subtree with a level and an index. The proof is empty if a tree is empty or if both
+    are the same. Raises IndexError if ``old`` is larger than ``new``.
     """
     if not 0 <= old <= new:
         raise IndexError(f"a tree of {new} entries does not contain a tree of {old} entries")
@@ -159,13 +152,9 @@ def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
 
 
 def check_consistency(old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]) -> None:
-    """Check the proof that the tree of ``new`` entries begins with the tree of ``old`` entries.
-
-    ``old_root`` and ``new_root`` are the root hashes of the trees. ``proof`` is the result of
-    :func:`consistency_proof`.
-
-    Raises :class:`LogError` if the proof is wrong, so the public log removed or changed entries, or the proof is
-    forged.
+    """Check the proof that the tree of ``new`` entries begins with the tree of ``old`` entries. ``old_root`` and
+    ``new_root`` are the root hashes of the trees. ``proof`` is the result of :func:`consistency_proof`. Raises
+    :class:`LogError` if the proof is wrong, so the public log removed or changed entries, or the proof is forged.
 
     >>> one, two = leaf_hash(b"a"), leaf_hash(b"b")
     >>> check_consistency(1, one, 2, node_hash(one, two), [two])

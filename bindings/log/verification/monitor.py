@@ -1,6 +1,5 @@
-"""Replay a whole log: compute each hash again from the entries, and compare the entries of each name.
-
-The bytes of a log are not trusted. A problem never raises an exception: it is a :class:`LogFinding` with its place.
+"""Replay a whole log: compute each hash again from the entries, and compare the entries of each name. The bytes of a
+log are not trusted. A problem never raises an exception: it is a :class:`LogFinding` with its place.
 """
 
 from __future__ import annotations

@@ -31,7 +31,6 @@ class ProvedEntry:
 
 def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:
     """Verify the proof that a change of a name is in a public log, without a network. Return the proved entry.
-
     ``content`` is a file in the format ``c2sp.org/tlog-proof@v1`` with the entry as extra data.
 
     - ``key``: the name in normal form, which the entry must be about.

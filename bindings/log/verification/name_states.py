@@ -47,9 +47,8 @@ class LogFinding:
 
 
 class _State(NamedTuple):
-    """The last entry of a name, and its resource as a hash.
-
-    ``withdrawn`` is :data:`_WITHDRAWN`, :data:`_HIDDEN`, or 0 for a live name.
+    """The last entry of a name, and its resource as a hash. ``withdrawn`` is :data:`_WITHDRAWN`, :data:`_HIDDEN`, or 0
+    for a live name.
     """
 
     entry: int
@@ -94,9 +93,8 @@ class NameStates:
 
 
 def _name_of(key: str) -> tuple[str, str | None]:
-    """Return the key by which a name is compared, and the problem of the recorded key or None.
-
-    Another spelling of a name would otherwise be another name, with another resource.
+    """Return the key by which a name is compared, and the problem of the recorded key or None. Another spelling of a
+    name would otherwise be another name, with another resource.
     """
     if normalization.plain(key) == key:
         return key, None

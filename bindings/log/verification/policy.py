@@ -120,10 +120,8 @@ class Policy:
 
     def read(self, content: bytes) -> VerifiedCheckpoint:
         """Parse the checkpoint ``content``, and verify its signatures by the keys of the policy. The quorum is not
-        checked.
-
-        Raises :class:`LogError` if it is not a checkpoint, or has no signature of a public log of the policy. The same
-        is raised if a signature of a known key is wrong.
+        checked. Raises :class:`LogError` if it is not a checkpoint, or has no signature of a public log of the policy.
+        The same is raised if a signature of a known key is wrong.
         """
         signed = {(signature.name, signature.key_id) for signature in SignedNote.of_bytes(content).signatures}
         for log in self.logs:

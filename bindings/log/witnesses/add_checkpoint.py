@@ -1,6 +1,5 @@
-"""The request ``add-checkpoint``, with which a log asks a witness for a cosignature.
-
-Source: `C2SP tlog-witness <https://c2sp.org/tlog-witness>`_.
+"""The request ``add-checkpoint``, with which a log asks a witness for a cosignature. Source: `C2SP tlog-witness
+<https://c2sp.org/tlog-witness>`_.
 """
 
 from __future__ import annotations

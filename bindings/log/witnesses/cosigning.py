@@ -1,8 +1,6 @@
-"""Request cosignatures for the checkpoints of the own log.
-
-Before a new checkpoint is signed, each witness is asked for the number of entries that it has seen. If that is more
-than the database has recorded, the database and the folder are old copies. A new signature would then create a second
-history.
+"""Request cosignatures for the checkpoints of the own log. Before a new checkpoint is signed, each witness is asked for
+the number of entries that it has seen. If that is more than the database has recorded, the database and the folder are
+old copies. A new signature would then create a second history.
 """
 
 from __future__ import annotations
@@ -95,7 +93,6 @@ class Cosigning:
 
     def cosign(self, note: SignedNote, size: int, read: ReadHash) -> SignedNote:
         """Return ``note``, the signed note of a checkpoint of ``size`` entries, with the cosignatures of the witnesses.
-
         ``read`` returns the hashes of the tree. Raises :class:`BindingError` with the code ``log-quorum`` if the quorum
         is required and missing.
         """

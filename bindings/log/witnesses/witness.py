@@ -1,6 +1,5 @@
-"""A witness: signs a checkpoint of a known log only if it contains all entries that the witness has seen before.
-
-The last checkpoint of each log is in a database of SQLite. It is on the disk before a cosignature is returned. So the
+"""A witness: signs a checkpoint of a known log only if it contains all entries that the witness has seen before. The
+last checkpoint of each log is in a database of SQLite. It is on the disk before a cosignature is returned. So the
 witness never cosigns two histories, also after a crash or with several threads.
 """
 
@@ -60,9 +59,8 @@ class Witness:
         self._path = path
 
     def create(self) -> None:
-        """Create the file of the witness.
-
-        Raises :class:`BindingError` with the code ``witness-state`` if this fails.
+        """Create the file of the witness. Raises :class:`BindingError` with the code ``witness-state`` if this
+        fails.
         """
         try:
             with suppress(FileExistsError):
@@ -74,7 +72,6 @@ class Witness:
 
     def add_log(self, key: VerifierKey) -> bool:
         """Cosign the public log with the key ``key`` from now on. Return False if the witness cosigns it already.
-
         Raises :class:`BindingError` with the code ``witness-log`` for another key of a known origin, and for a key that
         is not of a log.
         """
@@ -127,9 +124,8 @@ class Witness:
 
     @contextmanager
     def _transaction(self, mode: str = "rw") -> Iterator[sqlite3.Connection]:
-        """Open a transaction that excludes all others, and wait at its end until its changes are on the disk.
-
-        Raises :class:`BindingError` with the code ``witness-state`` if the file cannot be used.
+        """Open a transaction that excludes all others, and wait at its end until its changes are on the disk. Raises
+        :class:`BindingError` with the code ``witness-state`` if the file cannot be used.
         """
         try:
             # A lost file is not created again: the witness would forget what it has seen.

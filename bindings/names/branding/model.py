@@ -1,6 +1,5 @@
-"""The branding of the public pages, and the checks of its values.
-
-Settings and the store can both have a branding. Each value of the store replaces the one of the settings.
+"""The branding of the public pages, and the checks of its values. Settings and the store can both have a branding. Each
+value of the store replaces the one of the settings.
 """
 
 from __future__ import annotations
@@ -84,11 +83,8 @@ NO_BRANDING = Branding()
 
 def check(values: Mapping[Field, str | None]) -> Branding:
     """Check ``values``, the texts of a branding by field that a person entered, and return the branding in its stored
-    form.
-
-    An empty text becomes None.
-
-    Raises :class:`BindingError` with the code ``branding-text``, ``branding-logo`` or ``branding-colour``.
+    form. An empty text becomes None. Raises :class:`BindingError` with the code ``branding-text``, ``branding-logo`` or
+    ``branding-colour``.
 
     >>> check({"institution": " The Library ", "colour": "#07A", "logo": ""})
     Branding(institution='The Library', logo=None, contact=None, colour='#0077aa', statement=None)
@@ -112,9 +108,7 @@ def check_field(field: Field, text: str | None) -> str | None:
 
 def contact_address(contact: str) -> str | None:
     """Return the address of the link to the ``contact`` of an institution: its URL, or ``mailto:`` and its e-mail
-    address.
-
-    Return None for a contact that is neither, such as a telephone number.
+    address. Return None for a contact that is neither, such as a telephone number.
 
     >>> contact_address("maps@example.org"), contact_address("javascript:alert(1)")
     ('mailto:maps@example.org', None)

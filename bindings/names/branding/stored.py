@@ -1,6 +1,5 @@
-"""Versions of the branding in the store, as JSON in the table of settings.
-
-The current version has the name "branding". Each change keeps the version before it as "branding" and its number.
+"""Versions of the branding in the store, as JSON in the table of settings. The current version has the name "branding".
+Each change keeps the version before it as "branding" and its number.
 """
 
 from __future__ import annotations
@@ -51,9 +50,8 @@ def history_of(texts: Iterable[str]) -> list[BrandingVersion]:
 
 
 def version_of(text: str | None) -> BrandingVersion | None:
-    """Return the version of the branding from ``text``, its JSON text. Return None for None and for an invalid text.
-
-    A text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
+    """Return the version of the branding from ``text``, its JSON text. Return None for None and for an invalid text. A
+    text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
     """
     if text is None:
         return None

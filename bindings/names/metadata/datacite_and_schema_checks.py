@@ -18,10 +18,8 @@ _DATACITE = "http://datacite.org/schema/kernel-"
 
 def check_datacite(text: str) -> None:
     """Raise :class:`BindingError` if ``text``, the value of the metadata element ``datacite``, is not a DataCite record
-    in XML.
-
-    Raises :class:`BindingError` with the code ``metadata-document``. A document type declaration is refused, so that no
-    entity exists: neither an external one nor one that expands.
+    in XML. Raises :class:`BindingError` with the code ``metadata-document``. A document type declaration is refused, so
+    that no entity exists: neither an external one nor one that expands.
 
     >>> check_datacite('<resource xmlns="http://datacite.org/schema/kernel-4"/>')
     >>> try:
@@ -77,7 +75,6 @@ def check_datacite(text: str) -> None:
 
 def check_schema(text: str) -> None:
     """Raise :class:`BindingError` if ``text``, the value of the metadata element ``schema``, is not one JSON object.
-
     Raises :class:`BindingError` with the code ``metadata-document``.
 
     >>> check_schema('{"@type": "Map"}')

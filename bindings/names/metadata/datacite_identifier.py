@@ -1,8 +1,6 @@
-"""The element ``identifier`` of a DataCite record in XML: a record states the name that it is recorded for.
-
-A program that mints a name cannot know it, so it sends a placeholder. EZID sets the element in the same way.
-
-Source: EZID API, version 2, "Metadata profiles"; DataCite Metadata Schema 4.5, property 1; decision X-10.
+"""The element ``identifier`` of a DataCite record in XML: a record states the name that it is recorded for. A program
+that mints a name cannot know it, so it sends a placeholder. EZID sets the element in the same way. Source: EZID API,
+version 2, "Metadata profiles"; DataCite Metadata Schema 4.5, property 1; decision X-10.
 """
 
 from __future__ import annotations
@@ -23,9 +21,8 @@ _NO_TEXT = re.compile(r"\s*(?:\(:[a-z]+\)\s*)?")
 
 
 class _Place(NamedTuple):
-    """The bytes of the element in the document, the name of its tag, and the type and text that it states.
-
-    The element is missing if ``start`` is ``end``.
+    """The bytes of the element in the document, the name of its tag, and the type and text that it states. The element
+    is missing if ``start`` is ``end``.
     """
 
     start: int

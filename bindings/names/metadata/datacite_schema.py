@@ -2,9 +2,8 @@
 
 They are the elements with their number and order, the attributes, and the controlled values. Of a record of an older
 schema, such as kernel-3, only the required elements are checked. The element ``identifier`` can be missing, because
-each record gets that of its name (:mod:`.datacite_identifier`).
-
-Source: DataCite Metadata Schema 4.7, XML schema; decision X-16.
+each record gets that of its name (:mod:`.datacite_identifier`). Source: DataCite Metadata Schema 4.7, XML schema;
+decision X-16.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ _Text = Literal["none", "any", "some", "year", "language", "longitude", "latitud
 
 
 class _Rule(NamedTuple):
-    """The content that an element can have.
-
-    ``children`` are the names of its elements with ``?``, ``*`` or ``+`` for their number, once without a sign.
-    ``attributes`` are names, with ``!`` for a required one. ``is_ordered`` is whether the order of the elements counts.
+    """The content that an element can have. ``children`` are the names of its elements with ``?``, ``*`` or ``+`` for
+    their number, once without a sign. ``attributes`` are names, with ``!`` for a required one. ``is_ordered`` is
+    whether the order of the elements counts.
     """
 
     children: str = ""
@@ -190,15 +188,12 @@ class _Open(NamedTuple):
 
 
 def check_record(document: str) -> None:
-    """Raise :class:`BindingError` if a well-formed DataCite record in XML does not fit the DataCite schema.
-
-    The code is ``metadata-document``, and the message contains the line of the first wrong part.
-
-    Raises :class:`BindingError` with the code ``metadata-document``, and with the line in its message, for the first
-    part that does not fit.
+    r"""Raise :class:`BindingError` if a well-formed DataCite record in XML does not fit the DataCite schema. The code
+    is ``metadata-document``, and the message contains the line of the first wrong part. Raises :class:`BindingError`
+    with the code ``metadata-document``, and with the line in its message, for the first part that does not fit.
 
     >>> try:
-    ...     check_record('<resource xmlns="http://datacite.org/schema/kernel-4">\\n<title/></resource>')
+    ...     check_record('<resource xmlns="http://datacite.org/schema/kernel-4">\n<title/></resource>')
     ... except BindingError as error:
     ...     print(error.message)
     the metadata element datacite has the element title in line 2, which cannot be in resource

@@ -2,10 +2,9 @@
 
 A text becomes words of folded letters between single spaces. Letters with a usual second spelling, such as ö and ø, are
 folded to both: ``Köln`` is found as ``Koln`` and as ``Koeln``. An ideograph, a Kana letter and a Hangul syllable are
-words of their own, because these texts have no spaces between words.
-
-Databases store the folded text of each name (:func:`search_text`) and search for parts of it (:func:`parts`). So all of
-them find the same names. A change of this module changes stored values: it needs a step in ``bindings/migration``.
+words of their own, because these texts have no spaces between words. Databases store the folded text of each name
+(:func:`search_text`) and search for parts of it (:func:`parts`). So all of them find the same names. A change of this
+module changes stored values: it needs a step in ``bindings/migration``.
 """
 
 from __future__ import annotations
@@ -171,10 +170,8 @@ def sorted_title(metadata: Mapping[str, str]) -> str | None:
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
     """Return the spellings of each of ``words``, the words of a query. A text matches if it contains one spelling of
-    each word.
-
-    A word of one or two letters has a space before it, because it must begin a word. A single letter alone is a whole
-    word, because it would begin too many. A word without letters and digits is left out.
+    each word. A word of one or two letters has a space before it, because it must begin a word. A single letter alone
+    is a whole word, because it would begin too many. A word without letters and digits is left out.
 
     >>> parts(["Müller", "objekt/17", "ab", "x", "&"])
     [('muller', 'mueller'), ('objekt 17',), (' ab',), (' x',)]
@@ -197,9 +194,8 @@ def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
 
 
 def rarest(part: str) -> str:
-    """Return the piece of ``part``, a part of a word of a query, that few texts have. It is looked up in an index.
-
-    The words of an address, such as its scheme and host, are in the texts of many names. Its number is not: the longest
+    """Return the piece of ``part``, a part of a word of a query, that few texts have. It is looked up in an index. The
+    words of an address, such as its scheme and host, are in the texts of many names. Its number is not: the longest
     word with a digit, with the space before it.
 
     >>> rarest("h45 example org c0 12345"), rarest("objekt 17"), rarest("inv 1901 0001")

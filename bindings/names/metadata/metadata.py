@@ -53,9 +53,8 @@ _SHORT = {full: short for short, full in _FULL.items()}
 
 
 def full_name(element: str) -> str:
-    """Return the full name of the metadata element ``element``, such as ``erc.who`` for the short name ``who``.
-
-    Raises :class:`BindingError` with the code ``metadata-key`` if no element has this name.
+    """Return the full name of the metadata element ``element``, such as ``erc.who`` for the short name ``who``. Raises
+    :class:`BindingError` with the code ``metadata-key`` if no element has this name.
 
     >>> full_name("who"), full_name("dc.title"), full_name("schema")
     ('erc.who', 'dc.title', 'schema')
@@ -83,8 +82,7 @@ def is_name(element: str) -> bool:
 
 
 def has_short_name(element: str) -> bool:
-    """Return whether the metadata element with the full name ``element`` has a short name, as ``erc.who`` has
-    ``who``.
+    """Return whether the metadata element with the full name ``element`` has a short name, as ``erc.who`` has ``who``.
 
     >>> has_short_name("erc.who"), has_short_name("dc.title")
     (True, False)
@@ -126,13 +124,11 @@ def without_code(text: str) -> str:
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
     """Check metadata that a user entered. Return it with full names of elements, in the order of display, read-only.
 
-    With ``deletions`` an empty text is permitted: it deletes an element.
-
-    Raises :class:`BindingError`: ``metadata-key`` for a name that no element has, ``metadata-twice`` for an element
-    with both of its names. The code is ``metadata-text`` if a value is not a str, is empty or too long, or contains
-    control characters. It is ``metadata-document`` for a document that is not valid.
-
-    Source: ARK draft, section 3.4; 17beta policy, section 3.2; ARK-040, ARK-041, POL-033.
+    With ``deletions`` an empty text is permitted: it deletes an element. Raises :class:`BindingError`: ``metadata-key``
+    for a name that no element has, ``metadata-twice`` for an element with both of its names. The code is
+    ``metadata-text`` if a value is not a str, is empty or too long, or contains control characters. It is
+    ``metadata-document`` for a document that is not valid. Source: ARK draft, section 3.4; 17beta policy, section 3.2;
+    ARK-040, ARK-041, POL-033.
 
     >>> check({"what": "The Ark", "who": "Noah"})
     mappingproxy({'erc.who': 'Noah', 'erc.what': 'The Ark'})
@@ -174,9 +170,8 @@ def _check_text(element: str, text: object) -> str:
 
 
 def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Return ``metadata``, which is checked, in the order in which pages show its elements, read-only.
-
-    Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
+    """Return ``metadata``, which is checked, in the order in which pages show its elements, read-only. Elements with
+    short names are in the order of :data:`ELEMENTS`; the others follow.
 
     >>> list(ordered({"erc.what": "The Ark", "erc.who": "Noah"}))
     ['erc.who', 'erc.what']
@@ -190,10 +185,9 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def erc(metadata: Mapping[str, str]) -> str:
-    r"""Return metadata as an ERC record (Electronic Resource Citation) in ANVL: the line "erc:", then a line per
-    element.
-
-    ``metadata`` has short names. A line break in a value becomes a space. Other elements are omitted (POL-033).
+    """Return metadata as an ERC record (Electronic Resource Citation) in ANVL: the line "erc:", then a line per
+    element. ``metadata`` has short names. A line break in a value becomes a space. Other elements are omitted
+    (POL-033).
 
     >>> print(erc({"who": "Noah", "what": "The Ark"}), end="")
     erc:

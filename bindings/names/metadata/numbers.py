@@ -1,7 +1,6 @@
-"""The numbers of a thing: its inventory number, further numbers such as a barcode, and former ones.
-
-The resource identifies the thing permanently. The number on the object can change: a typing error is corrected, or a
-loan is acquired. A binding records only what differs: without a recorded number, the resource is the current number.
+"""The numbers of a thing: its inventory number, further numbers such as a barcode, and former ones. The resource
+identifies the thing permanently. The number on the object can change: a typing error is corrected, or a loan is
+acquired. A binding records only what differs: without a recorded number, the resource is the current number.
 """
 
 from __future__ import annotations
@@ -31,9 +30,8 @@ def check(numbers: Any) -> Mapping[str, str]:
     """Check the numbers of a request, and return them in stored form, with one text for each kind.
 
     ``numbers`` maps some of :data:`~ararat.bindings.names.binding.NUMBER_KINDS` to texts or to lists of texts. Several
-    numbers in a text have a vertical line between them. An empty value deletes the numbers of a kind.
-
-    Raises :class:`BindingError` with the code ``number-kind``, ``number-several`` or ``number-text``.
+    numbers in a text have a vertical line between them. An empty value deletes the numbers of a kind. Raises
+    :class:`BindingError` with the code ``number-kind``, ``number-several`` or ``number-text``.
 
     >>> dict(check({"current": " 2024.17 ", "further": ["B 1", "B 2"], "former": None}))
     {'current': '2024.17', 'further': 'B 1|B 2', 'former': ''}

@@ -1,10 +1,9 @@
 """The vocabulary of persistence statements: how long a resource is available, and how its content can change.
 
 A value begins with a term, and other words can follow after a comma, colon, semicolon, bracket or dash. Other texts are
-possible, and :func:`warnings_about` reports them. The definitions are in our words.
-
-Source: Kunze, Calvert, DeBarry, Hanlon, Janee, Sweat, "Persistence Statements: Describing Digital Stickiness", Data
-Science Journal 16 (2017) 39, doi:10.5334/dsj-2017-039; decision P-15.
+possible, and :func:`warnings_about` reports them. The definitions are in our words. Source: Kunze, Calvert, DeBarry,
+Hanlon, Janee, Sweat, "Persistence Statements: Describing Digital Stickiness", Data Science Journal 16 (2017) 39,
+doi:10.5334/dsj-2017-039; decision P-15.
 """
 
 from __future__ import annotations
@@ -68,9 +67,8 @@ _FIRST_WORD = re.compile(rf"\s*([A-Za-z]+)\s*(?:[,;:{_SEPARATORS}].*)?", re.DOTA
 
 def term(element: str, text: str | None) -> str | None:
     """Return the term of the persistence vocabulary with which the statement ``text`` begins, such as "lifetime".
-    Return None without one.
-
-    ``element`` is the short name of the statement: "persistence", "availability" or "variance".
+    Return None without one. ``element`` is the short name of the statement: "persistence", "availability" or
+    "variance".
 
     >>> term("availability", "Lifetime"), term("availability", "finite (until 2030)"), term("variance", "lifetime")
     ('lifetime', 'finite', None)
@@ -95,9 +93,7 @@ def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
 
 def split(element: Element, text: str) -> tuple[str, str]:
     """Split ``text``, the persistence statement in ``element``, into its term and the words after it, for the fields of
-    a form.
-
-    A statement without a term has only words.
+    a form. A statement without a term has only words.
 
     >>> split("availability", "finite, until 2030"), split("variance", "rising (yearly)"), split("variance", "unknown")
     (('finite', 'until 2030'), ('rising', '(yearly)'), ('', 'unknown'))
@@ -111,9 +107,7 @@ def split(element: Element, text: str) -> tuple[str, str]:
 
 def joined(element: str, chosen: str, words: str) -> str:
     """Join the term ``chosen`` by a user and further ``words`` to a persistence statement. Words that begin with a term
-    replace it.
-
-    ``element`` is the short name of the statement.
+    replace it. ``element`` is the short name of the statement.
 
     >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")
     ('finite, until 2030', 'rising (yearly)')
@@ -144,10 +138,9 @@ def is_promised(availability: str | None, persistence: str | None) -> bool:
 
 
 def is_denied(text: str) -> bool:
-    """Return whether the persistence statement ``text`` promises nothing, such as "Not Guaranteed" or ``(:unkn)``.
-
-    "Not Guaranteed" is the first level of the National Library of Medicine. The terms finite and indefinite promise
-    nothing either.
+    """Return whether the persistence statement ``text`` promises nothing, such as "Not Guaranteed" or ``(:unkn)``. "Not
+    Guaranteed" is the first level of the National Library of Medicine. The terms finite and indefinite promise nothing
+    either.
 
     >>> is_denied("Not Guaranteed: no commitment has been made"), is_denied("indefinite"), is_denied("We keep it.")
     (True, True, False)
@@ -159,10 +152,9 @@ def is_denied(text: str) -> bool:
 
 
 def warnings_about(statements: Mapping[str, str], recorded: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:
-    """Yield a warning for each persistence statement that does not begin with a term of the vocabulary.
-
-    ``statements`` can have the keys ``erc.availability`` and ``erc.variance``. A value that begins with a code such as
-    ``(:unkn)`` has no warning, and neither has a value that is in ``recorded`` already.
+    """Yield a warning for each persistence statement that does not begin with a term of the vocabulary. ``statements``
+    can have the keys ``erc.availability`` and ``erc.variance``. A value that begins with a code such as ``(:unkn)`` has
+    no warning, and neither has a value that is in ``recorded`` already.
 
     >>> for warning in warnings_about({"erc.availability": "banana", "erc.variance": "frozen"}):
     ...     print(warning.message)

@@ -32,9 +32,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 def check(text: str) -> str:
     """Check ``text``, a character set for names that a user entered, such as "betanumeric" or ``0-9a-f``, and return
-    it.
-
-    Raises :class:`BindingError` with the code ``prefix-characters``.
+    it. Raises :class:`BindingError` with the code ``prefix-characters``.
 
     >>> check("0-9x")
     '0-9x'
@@ -63,9 +61,8 @@ def check(text: str) -> str:
 
 
 def first_wrong(name: str, characters: str) -> str | None:
-    """Return the first character of a name that is not in ``characters``, the character set of its prefix, or None.
-
-    ``name`` is a normal form, or the rest of one. A byte that is not UTF-8 is returned as a surrogate.
+    """Return the first character of a name that is not in ``characters``, the character set of its prefix, or None. A
+    byte that is not UTF-8 is returned as a surrogate.
 
     >>> first_wrong("12/34.a-b", "0-9"), first_wrong("4%C3%A9", "digits"), first_wrong("x7", "betanumeric")
     ('a', 'é', None)

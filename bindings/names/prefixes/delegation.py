@@ -2,8 +2,8 @@
 
 A delegated prefix has the address of another resolver. A name below it that is not bound here leads there, in the
 spelling of the request and with its query. The address is the beginning of addresses, such as ``https://lower.example``
-or a template with one variable (:mod:`.rule_templates`). A network that is closed to clients outside has no
-resolver, only a page for people: names lead to that page.
+or a template with one variable (:mod:`.rule_templates`). A network that is closed to clients outside has no resolver,
+only a page for people: names lead to that page.
 """
 
 from __future__ import annotations
@@ -56,9 +56,8 @@ def write_lineage(predecessors: list[Predecessor]) -> str:
 
 
 def check_state(text: str) -> str:
-    """Check ``text``, the state of a prefix that a user entered, and return its stored form: "" for "active".
-
-    Raises :class:`BindingError` with the code ``prefix-state``.
+    """Check ``text``, the state of a prefix that a user entered, and return its stored form: "" for "active". Raises
+    :class:`BindingError` with the code ``prefix-state``.
 
     >>> check_state("active"), check_state("retired")
     ('', 'retired')
@@ -70,9 +69,7 @@ def check_state(text: str) -> str:
 
 def check_resolver(text: str) -> str:
     """Check ``text``, the address of the resolver of a delegated prefix: an http(s) URL, or a template with one
-    variable.
-
-    Raises :class:`BindingError` with the code ``prefix-address`` or ``rule-template``.
+    variable. Raises :class:`BindingError` with the code ``prefix-address`` or ``rule-template``.
 
     >>> check_resolver("https://lower.example/"), check_resolver("https://lower.example/?id=${pid:given}")
     ('https://lower.example', 'https://lower.example/?id=${pid:given}')
@@ -94,9 +91,8 @@ def check_resolver(text: str) -> str:
 
 
 def check_address(text: str) -> str:
-    """Check ``text``, the address of a page or service in a prefix record, and return its stored form.
-
-    Raises :class:`BindingError` with the code ``prefix-address``.
+    """Check ``text``, the address of a page or service in a prefix record, and return its stored form. Raises
+    :class:`BindingError` with the code ``prefix-address``.
 
     >>> check_address("https://Example.org/names")
     'https://example.org/names'
@@ -114,9 +110,8 @@ def check_address(text: str) -> str:
 
 
 def check_lineage(text: str) -> str:
-    """Check ``text``, the JSON text of the earlier institutions in a table, and return it.
-
-    Raises :class:`BindingError` with the code ``prefix-lineage``.
+    """Check ``text``, the JSON text of the earlier institutions in a table, and return it. Raises :class:`BindingError`
+    with the code ``prefix-lineage``.
     """
     validation.check(text, "prefix-lineage", Translatable("Lineage"), _MAX_LINEAGE)
     try:
@@ -142,7 +137,6 @@ def _is_text(predecessor: Predecessor) -> bool:
 
 def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], changes: Mapping[Any, str]) -> None:
     """Check the delegation in a prefix record after a change, and delete the addresses of a former resolver from it.
-
     ``before`` and ``after`` are the texts of the record, ``changes`` those of the change. Raises :class:`BindingError`
     with the code ``prefix-retired`` or ``prefix-delegation``.
     """
@@ -175,7 +169,6 @@ def _spell(core: str, key: str) -> str:
 
 def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:
     """Return the address of a name at the resolver to which its prefix is delegated. Return None for an invalid one.
-
     ``key`` is the normal form of the name, and ``given`` the name as received, with its query. ``resolver`` is the
     address or template of the resolver, and ``prefix`` the delegated prefix.
 

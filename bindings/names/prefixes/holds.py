@@ -32,10 +32,9 @@ _DAY = timedelta(days=1)
 
 
 def read_end(text: str) -> datetime:
-    """Parse ``text``, the end of a hold, and return it as a time in UTC.
-
-    The text is a time in RFC 3339 with its offset, or a date. The hold includes the whole day of a date in UTC, so that
-    it ends at midnight after it. Raises :class:`BindingError` with the code ``hold-until``.
+    """Parse ``text``, the end of a hold, and return it as a time in UTC. The text is a time in RFC 3339 with its
+    offset, or a date. The hold includes the whole day of a date in UTC, so that it ends at midnight after it. Raises
+    :class:`BindingError` with the code ``hold-until``.
 
     >>> print(read_end("2027-03-01"), read_end("2027-03-01T12:00:00+01:00"))
     2027-03-02 00:00:00+00:00 2027-03-01 11:00:00+00:00
@@ -65,7 +64,6 @@ def require_limited(until: datetime, now: datetime) -> None:
 
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
     """Check ``until``, the end of a new hold, and ``reason``, a text for visitors. Return both in their stored form.
-
     Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
     until = until.astimezone(UTC)
@@ -100,9 +98,8 @@ class Holds:
         return bool(self._names or self._prefixes)
 
     def current(self, now: datetime) -> list[Hold]:
-        """Return the holds of public names and prefixes that last at the time ``now``.
-
-        Holds of names come first, then those of prefixes, each in the order of keys.
+        """Return the holds of public names and prefixes that last at the time ``now``. Holds of names come first, then
+        those of prefixes, each in the order of keys.
         """
         holds = [*self._names.values(), *self._prefixes.values()]
         return sorted(
@@ -111,9 +108,8 @@ class Holds:
         )
 
     def may_cover(self, key: str) -> bool:
-        """Return whether a hold can stop the redirect of the name ``key``.
-
-        This check is quick, and can be true without a hold.
+        """Return whether a hold can stop the redirect of the name ``key``. This check is quick, and can be true without
+        a hold.
         """
         if not self:
             return False
@@ -122,9 +118,8 @@ class Holds:
         return any(key[:length] in self._prefixes for length in self._lengths)
 
     def over(self, key: str, now: datetime, above: Collection[str] = (), *, read: str | None = None) -> Hold | None:
-        """Return the narrowest hold that stops the redirect of a name at a time, or None.
-
-        Holds of names that are not public are omitted.
+        """Return the narrowest hold that stops the redirect of a name at a time, or None. Holds of names that are not
+        public are omitted.
 
         - ``key``: the normal form of the name, or of a text below it.
         - ``above``: further names whose holds include this name: those that it is a variant of.
@@ -135,9 +130,8 @@ class Holds:
         return narrowest(holds, now)
 
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
-        """Return the next time at which a hold begins to stop the redirect of the name ``key``, or None.
-
-        A hold of a reserved name begins when the name becomes public.
+        """Return the next time at which a hold begins to stop the redirect of the name ``key``, or None. A hold of a
+        reserved name begins when the name becomes public.
         """
         holds = (each for each in self._of_names(key, above, None) if not each.is_public(now))
         times = (each.public_from for each in holds if each.public_from is not None and each.public_from < each.until)

@@ -1,6 +1,5 @@
-"""Patterns of minted names: a beginning, a number of characters, and optionally a check character.
-
-The beginning is a NAAN, a shoulder, or the beginning of URNs. The templates of rules are checked in
+"""Patterns of minted names: a beginning, a number of characters, and optionally a check character. The beginning is a
+NAAN, a shoulder, or the beginning of URNs. The templates of rules are checked in
 :mod:`ararat.bindings.names.prefixes.rule_templates`.
 """
 
@@ -43,10 +42,8 @@ _SAMPLES = 97
 
 
 class Form(NamedTuple):
-    """The form of minted names after their beginning.
-
-    ``length`` is the number of minted characters, without the check character. ``check`` is the kind of check
-    character, or None. ``digits`` is whether only digits are used.
+    """The form of minted names after their beginning. ``length`` is the number of minted characters, without the check
+    character. ``check`` is the kind of check character, or None. ``digits`` is whether only digits are used.
     """
 
     length: int = DEFAULT_LENGTH
@@ -155,9 +152,8 @@ class Pattern:
 
     def name(self, number: int) -> str | None:
         """Return the name of the pattern with the number ``number`` from 0 to ``numbers`` - 1, or None if minting skips
-        it.
-
-        A URN is skipped if its namespace has a rule that it does not follow, such as a wrong check digit of an ISBN.
+        it. A URN is skipped if its namespace has a rule that it does not follow, such as a wrong check digit of an
+        ISBN.
 
         >>> Pattern("ark:13030/xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
         'ark:13030/xf93gt2q'
@@ -176,7 +172,6 @@ class Pattern:
 
     def check_of(self, name: str) -> str | None:
         """Return the check character that belongs after the beginning of a name, or None if it cannot have one.
-
         ``name`` begins with :attr:`beginning`. The pattern has a check character.
         """
         if self.check == "nbn":
@@ -213,9 +208,8 @@ class Pattern:
 
     @property
     def counter(self) -> str:
-        """The name of the setting in which the store keeps the next number of this pattern.
-
-        It also records that names of this pattern were minted, so that the resolver can detect typing errors.
+        """The name of the setting in which the store keeps the next number of this pattern. It also records that names
+        of this pattern were minted, so that the resolver can detect typing errors.
 
         >>> Pattern("ark:12345/x5", 4, "noid").counter, Pattern("ark:12345/x5", 4, "name", digits=True).counter
         ('next ark:12345/x5 29^4+check', 'next ark:12345/x5 10^4+name')

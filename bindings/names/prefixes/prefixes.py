@@ -147,10 +147,8 @@ class PrefixRecord:
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
         """Return the address of the name ``key`` at the resolver of the delegated prefix. Without a resolver, return
-        the address of the page for people.
-
-        Return None for an address that would not be valid. ``key`` is the normal form, and ``given`` the name as
-        received, with its query.
+        the address of the page for people. Return None for an address that would not be valid. ``key`` is the normal
+        form, and ``given`` the name as received, with its query.
         """
         if self.resolver is None:
             return self.about
@@ -179,11 +177,8 @@ def record(
     revision: int = 1,
 ) -> PrefixRecord:
     """Create the record that describes the prefix ``prefix``, such as ``ark:12345/x5``, from its texts by field.
-
     ``texts`` maps fields to texts. ``changed``, ``actor`` and ``revision`` are the time, user and number of the last
-    change.
-
-    The fields are those of :data:`~.texts.RECORDED`, such as "who". Missing ones are None.
+    change. The fields are those of :data:`~.texts.RECORDED`, such as "who". Missing ones are None.
 
     >>> record("ark:12345/x5", {"who": "Library"}).who
     'Library'
@@ -239,7 +234,6 @@ def kind_of(prefix: str) -> str:
 
 class InheritedStatements(NamedTuple):
     """The persistence statements that a name, or a longer prefix, inherits from the records of its prefixes.
-
     ``persistence``, ``availability`` and ``variance`` are the statements. One is None if the name has its own, or if no
     record has one. ``policy`` is the longest NAAN or shoulder whose record states what the institution promises.
     """
@@ -307,10 +301,9 @@ class PrefixRecords:
         """Return the prefix of the new name ``key`` that should have a record, but does not have one. Return None if no
         record is missing.
 
-        It is the NAAN or URN namespace of the name, or the name itself if no longer prefix fits.
-
-        The record of a NAAN or URN namespace fits if it has a pattern, or if no longer prefix has a record. Without
-        records about URNs, each URN fits.
+        It is the NAAN or URN namespace of the name, or the name itself if no longer prefix fits. The record of a NAAN
+        or URN namespace fits if it has a pattern, or if no longer prefix has a record. Without records about URNs, each
+        URN fits.
 
         >>> records = PrefixRecords([record("ark:12345/x5")])
         >>> records.missing("ark:12354/x5a"), records.missing("ark:12345/q9a"), records.missing("ark:12345/x5a")
@@ -331,27 +324,23 @@ class PrefixRecords:
         return key
 
     def above(self, key: str) -> Iterator[PrefixRecord]:
-        """Yield the records of all prefixes with which a name begins, the longest prefix first.
-
-        Records that have only a hold are omitted.
+        """Yield the records of all prefixes with which a name begins, the longest prefix first. Records that have only
+        a hold are omitted.
         """
         for length in self._lengths:
             if length <= len(key) and (record := self._stated.get(key[:length])) is not None:
                 yield record
 
     def delegation(self, key: str) -> PrefixRecord | None:
-        """Return the record of the prefix that delegates an unbound name to another resolver, or None.
-
-        The record with the longest prefix decides.
+        """Return the record of the prefix that delegates an unbound name to another resolver, or None. The record with
+        the longest prefix decides.
         """
         record = next(self.above(key), None) if self._has_closed else None
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 
     def require_minted_here(self, beginning: str) -> None:
-        """Raise :class:`BindingError` if names with this ``beginning`` must not be minted here.
-
-        It is :class:`MintedElsewhere` for a prefix of another resolver; the code for a retired one is
-        ``prefix-retired``.
+        """Raise :class:`BindingError` if names with this ``beginning`` must not be minted here. It is
+        :class:`MintedElsewhere` for a prefix of another resolver; the code for a retired one is ``prefix-retired``.
         """
         if not self._has_closed:
             return
@@ -375,7 +364,6 @@ class PrefixRecords:
 
     def inherited(self, key: str, field: str) -> InheritedText | None:
         """Return the text of the field ``field`` that a name inherits from the longest prefix that has one, or None.
-
         Return None if no record has the text.
         """
         texts = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
@@ -384,10 +372,9 @@ class PrefixRecords:
     def statements(self, key: str, own: Mapping[str, str]) -> InheritedStatements:
         """Return the persistence statements that a name inherits from its prefixes.
 
-        ``key`` is the normal form of the name, and ``own`` its metadata.
-
-        An availability is a promise together with the statement of persistence beside it. So a name that has its own
-        statement does not inherit an availability, and neither does a shoulder (decision P-19).
+        ``key`` is the normal form of the name, and ``own`` its metadata. An availability is a promise together with the
+        statement of persistence beside it. So a name that has its own statement does not inherit an availability, and
+        neither does a shoulder (decision P-19).
 
         >>> records = PrefixRecords([record("ark:12345/", {"availability": "lifetime", "statement": "We keep names."})])
         >>> records.statements("ark:12345/x5a", {}).texts
@@ -408,9 +395,8 @@ class PrefixRecords:
         )
 
     def characters_problem(self, key: str) -> str | None:
-        """Return a message about the first character of a name that its prefix records do not permit (ARK-138).
-
-        Return None if all characters are permitted.
+        """Return a message about the first character of a name that its prefix records do not permit (ARK-138). Return
+        None if all characters are permitted.
         """
         for length in self._restricted_lengths:
             record = self._records.get(key[:length])
@@ -435,10 +421,9 @@ class PrefixRecords:
         """Raise :class:`BindingError` with the code ``name-characters`` if a change adds a name with a forbidden
         character.
 
-        ``before`` is the recorded binding, or None for a new name. ``change`` is the change to check.
-
-        A name that is recorded already can have such a character: records can be newer than names. Publishing a
-        reserved name counts as adding it.
+        ``before`` is the recorded binding, or None for a new name. ``change`` is the change to check. A name that is
+        recorded already can have such a character: records can be newer than names. Publishing a reserved name counts
+        as adding it.
         """
         is_new = change.outcome in ("bound", "reserved") or (before is None and change.action is not None)
         if is_new and self._restricted_lengths and (message := self.characters_problem(change.after.identifier)):
@@ -456,10 +441,8 @@ def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[P
 
 def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:
     """Check texts of a prefix record that a user entered, and return those to change in stored form. ``texts`` maps
-    fields to texts.
-
-    None means no change, an empty text deletes one. Raises :class:`BindingError` with a code that begins with
-    ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``, and TypeError for another field.
+    fields to texts. None means no change, an empty text deletes one. Raises :class:`BindingError` with a code that
+    begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``, and TypeError for another field.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
@@ -526,11 +509,9 @@ def require_length(prefix: str, most: int = naming.MAX_CHARACTERS) -> None:
 def check_prefix(prefix: str, rules: NamingRules = NO_RULES) -> str:
     """Check a NAAN, a shoulder or the beginning of URNs, and return its stored form. ``ark:`` can be missing.
 
-    The beginning of URNs has at least the namespace identifier and its colon, such as ``urn:nbn:``.
-
-    ``rules`` are those of the site for its names, with its NAANs for tests.
-
-    Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
+    The beginning of URNs has at least the namespace identifier and its colon, such as ``urn:nbn:``. ``rules`` are those
+    of the site for its names, with its NAANs for tests. Raises :class:`BindingError` with the code ``rule-prefix`` or
+    ``naan-reserved-invalid``.
 
     >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
     ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')

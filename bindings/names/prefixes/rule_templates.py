@@ -22,9 +22,8 @@ _SAMPLES = ("ark:12345/0", "ark:12345/0/0.0")
 
 
 def check_template(template: str) -> str:
-    """Check the template of a redirect rule, such as ``https://example.org/${value}``, and return its stored form.
-
-    A template is an http(s) address or a path of this site. After the host, it has one variable for the name. Raises
+    """Check the template of a redirect rule, such as ``https://example.org/${value}``, and return its stored form. A
+    template is an http(s) address or a path of this site. After the host, it has one variable for the name. Raises
     :class:`BindingError` with the code ``rule-template``.
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
@@ -59,10 +58,9 @@ def expand(stored: str, key: str, prefix: str, given: str = "") -> str | None:
     """Return the target that ``stored``, the template of a rule, makes for a name. Return None for an invalid address.
 
     ``key`` is the normal form of an ARK or URN, and ``prefix`` that of the rule. ``given`` is the name in the spelling
-    of the request. In a URN, the namespace identifier is in the place of the NAAN.
-
-    The prefix alone gives ``${suffix}`` an empty value, which a program cannot use. So it has a target only if the
-    value is the last segment of a path: such a path ends in a slash, and often is the page of the collection.
+    of the request. In a URN, the namespace identifier is in the place of the NAAN. The prefix alone gives ``${suffix}``
+    an empty value, which a program cannot use. So it has a target only if the value is the last segment of a path: such
+    a path ends in a slash, and often is the page of the collection.
 
     >>> expand("https://example.org/${suffix}", "ark:12345/x5/a", "ark:12345/x5")
     'https://example.org//a'

@@ -1,7 +1,6 @@
-"""Rules: templates that make targets for the unbound names of a NAAN, a shoulder or the beginning of URNs.
-
-A rule has a prefix, ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:``, and a template with variables
-(:mod:`.rule_templates`). The rule with the longest matching prefix applies (:mod:`.rule_cache`).
+"""Rules: templates that make targets for the unbound names of a NAAN, a shoulder or the beginning of URNs. A rule has a
+prefix, ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:``, and a template with variables (:mod:`.rule_templates`).
+The rule with the longest matching prefix applies (:mod:`.rule_cache`).
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ class Rule:
 
     def binding(self, key: str, given: str = "") -> Binding | None:
         """Return the binding that the redirect rule makes for an unbound name. Return None for an invalid target.
-
         ``key`` is the normal form of the name, which begins with the prefix. ``given`` is the name in another spelling,
         for variables with ``:given``; the default is ``key``.
 

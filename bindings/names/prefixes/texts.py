@@ -1,7 +1,6 @@
-"""The texts of a prefix record: :data:`TEXTS` declares each one once.
-
-The columns of the database and of tables, the options of the command, the form and the labels of the desk, and the
-schemas of the API are derived from the declarations, and so are the checks and the lists below.
+"""The texts of a prefix record: :data:`TEXTS` declares each one once. The columns of the database and of tables, the
+options of the command, the form and the labels of the desk, and the schemas of the API are derived from the
+declarations, and so are the checks and the lists below.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ _MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 
 def check_hosts(text: str) -> str:
-    """Check ``text``, the host names of an institution, and return them in lower case, separated by spaces.
-
-    White space or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
+    """Check ``text``, the host names of an institution, and return them in lower case, separated by spaces. White space
+    or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
 
     >>> check_hosts("Museum.example,  iiif.example.org")
     'museum.example iiif.example.org'
@@ -54,7 +52,6 @@ def check_hosts(text: str) -> str:
 
 def check_pattern(prefix: str, text: str) -> str:
     """Check ``text``, the form of the names to mint below a prefix (:func:`~.patterns.read_form`), and return it.
-
     Raises :class:`BindingError` with the code ``prefix-pattern``.
 
     >>> check_pattern("ark:12345/x5", "10^6+check")

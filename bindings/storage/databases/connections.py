@@ -2,17 +2,13 @@
 
 A lookup takes an idle connection or opens one, uses it alone, and puts it back. Each connection has a *fingerprint* of
 the database: for a file, its identity and state. A connection is closed when the fingerprint of the database changes.
-
 The number of connections is limited. A lookup waits :data:`WAIT_SECONDS` for a connection if all are in use. At most
 :data:`KEPT` idle connections are kept, for :data:`IDLE_SECONDS`. Each connection is used for :data:`LIFETIME_SECONDS`
-at most. Lookups close old and surplus connections, so no thread is needed.
-
-A forked process must not use or close a connection of its parent. SQLite forbids it, because the child inherits the
-parent's list of locks. So idle connections are closed before a fork, and the child forgets the others.
-
-The pools QueuePool of SQLAlchemy and psycopg_pool were compared. QueuePool needs longer to hand out a connection than
-SQLite needs for a lookup (7 us), and neither supports fingerprints. psycopg_pool starts threads and supports only
-PostgreSQL.
+at most. Lookups close old and surplus connections, so no thread is needed. A forked process must not use or close a
+connection of its parent. SQLite forbids it, because the child inherits the parent's list of locks. So idle connections
+are closed before a fork, and the child forgets the others. The pools QueuePool of SQLAlchemy and psycopg_pool were
+compared. QueuePool needs longer to hand out a connection than SQLite needs for a lookup (7 us), and neither supports
+fingerprints. psycopg_pool starts threads and supports only PostgreSQL.
 """
 
 from __future__ import annotations
@@ -73,10 +69,8 @@ class Readers:
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
         """Run a query on a pooled connection, and return its rows. If the connection is broken, use a new one.
-
-        ``query`` is the SQL text. ``parameters`` are the values of its placeholders, in order.
-
-        Raises :class:`BindingsUnavailable` if the database cannot be read. The next call tries again.
+        ``query`` is the SQL text. ``parameters`` are the values of its placeholders, in order. Raises
+        :class:`BindingsUnavailable` if the database cannot be read. The next call tries again.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -144,10 +138,9 @@ class Readers:
             self._discard(reader)
 
     def _renew(self, reader: _Reader, fingerprint: Hashable) -> _Reader:
-        """Return a new connection in the place of an old one to the same file, and close the old one.
-
-        SQLite writes the log into the file when the last connection is closed. So the new one is opened first:
-        otherwise each lookup after a change would change the file, and the next lookup would need a new connection.
+        """Return a new connection in the place of an old one to the same file, and close the old one. SQLite writes the
+        log into the file when the last connection is closed. So the new one is opened first: otherwise each lookup
+        after a change would change the file, and the next lookup would need a new connection.
         """
         try:
             return self._connect(fingerprint)

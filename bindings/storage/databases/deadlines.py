@@ -1,12 +1,11 @@
 """Connections to PostgreSQL with time limits that the client enforces.
 
 A server whose machine hangs keeps its connections open and sends nothing. Its own time limits then have no effect. A
-reader gives up soon, because another server can answer or the resolver can answer 503.
-
-A single connection can go silent too, while the server answers all others: a firewall or load balancer forgets it, a
-pooler hangs, or the process of the server is stuck. So another connection alone never proves that one has failed. A
-statement of a small change has a fixed time limit. A large change can take long: it continues while the process of the
-server that runs *its* statement works, or waits for a lock.
+reader gives up soon, because another server can answer or the resolver can answer 503. A single connection can go
+silent too, while the server answers all others: a firewall or load balancer forgets it, a pooler hangs, or the process
+of the server is stuck. So another connection alone never proves that one has failed. A statement of a small change has
+a fixed time limit. A large change can take long: it continues while the process of the server that runs *its* statement
+works, or waits for a lock.
 """
 
 from __future__ import annotations
@@ -75,7 +74,6 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Wait for the result of the driver's generator ``gen``, and check the server if the connection is silent.
-
         ``args`` and ``kwargs`` are those of the method ``wait`` of psycopg.
         """
         until = monotonic() + (PROGRESS_SECONDS if self.is_large else STATEMENT_SECONDS)
@@ -115,9 +113,8 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 
 
 class WriterConnection(DeadlineConnection):
-    """A connection to PostgreSQL for changes. ``begin_sql`` is the statement that begins a transaction.
-
-    ``begin_sql`` begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
+    """A connection to PostgreSQL for changes. ``begin_sql`` is the statement that begins a transaction. ``begin_sql``
+    begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
     """
 
     begin_sql = "BEGIN"
@@ -128,20 +125,17 @@ class WriterConnection(DeadlineConnection):
         self._copying = ExitStack()
 
     def copy(self, statement: bytes, rows: Iterable[Sequence[Any]]) -> None:
-        """Send rows to PostgreSQL with a COPY statement, without waiting until the server has written them.
-
-        ``rows`` are sequences of column values.
-
-        The next statement or the end of the transaction waits. It raises the exception of psycopg if COPY failed.
+        """Send rows to PostgreSQL with a COPY statement, without waiting until the server has written them. ``rows``
+        are sequences of column values. The next statement or the end of the transaction waits. It raises the exception
+        of psycopg if COPY failed.
         """
         copy = self._copying.enter_context(self.cursor().copy(statement))
         for row in rows:
             copy.write_row(row)
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a cursor for a statement. A running COPY ends first.
-
-        ``args`` and ``kwargs`` are those of the method ``cursor`` of psycopg.
+        """Return a cursor for a statement. A running COPY ends first. ``args`` and ``kwargs`` are those of the method
+        ``cursor`` of psycopg.
         """
         self._copying.close()
         return super().cursor(*args, **kwargs)
@@ -159,10 +153,9 @@ class WriterConnection(DeadlineConnection):
 
 
 class PrimaryConnection(WriterConnection):
-    """A connection for changes to the first server of several that can write.
-
-    libpq has ``target_session_attrs=read-write`` for this. It trusts a parameter that the server reports when the
-    session begins. PgBouncer reports an old value of it (https://github.com/pgbouncer/pgbouncer/issues/859).
+    """A connection for changes to the first server of several that can write. libpq has
+    ``target_session_attrs=read-write`` for this. It trusts a parameter that the server reports when the session begins.
+    PgBouncer reports an old value of it (https://github.com/pgbouncer/pgbouncer/issues/859).
     """
 
     first_query = (b"SHOW transaction_read_only", b"off")
@@ -177,17 +170,15 @@ class _WriterCursor(psycopg.Cursor[TupleRow]):
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
-    """A connection to PostgreSQL for reading, which waits at most ``answer_seconds`` for an answer.
-
-    None is :data:`ANSWER_SECONDS`.
+    """A connection to PostgreSQL for reading, which waits at most ``answer_seconds`` for an answer. None is
+    :data:`ANSWER_SECONDS`.
     """
 
     answer_seconds: ClassVar[float | None] = None
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of the driver's generator ``gen``, at most the time of this class.
-
-        ``args`` and ``kwargs`` are those of the method ``wait`` of psycopg.
+        """Wait for the result of the driver's generator ``gen``, at most the time of this class. ``args`` and
+        ``kwargs`` are those of the method ``wait`` of psycopg.
         """
         return super().wait(_with_deadline(self.answer_seconds or ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
@@ -204,7 +195,6 @@ def reader_class(
 
     ``connect_seconds`` is the limit in seconds; None leaves it to the driver. ``most_seconds`` is that of the wait for
     an answer; None is the default. Without ``is_limited``, a connection waits for an answer as long as the server runs.
-
     With ``of_primary``, they skip a standby.
     """
     first_query = (b"SELECT pg_is_in_recovery()", b"f") if of_primary else (b"SELECT 1", b"1")
@@ -227,9 +217,8 @@ def reader_class(
 
 
 def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: bytes) -> Generator[Any, Any, Any]:
-    """Run the generator of the driver that connects, then a query, and return the connection.
-
-    Raise ``psycopg.OperationalError`` for another answer. The driver then tries the next host.
+    """Run the generator of the driver that connects, then a query, and return the connection. Raise
+    ``psycopg.OperationalError`` for another answer. The driver then tries the next host.
     """
     connection = yield from connecting
     try:
@@ -256,11 +245,9 @@ def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: b
 
 
 def responds(host: str, port: int) -> bool:
-    """Return whether a PostgreSQL server answers a ping on a new connection within :data:`SILENCE_SECONDS`.
-
-    ``host`` is a name, an address, or the folder of a Unix socket. ``PQping`` of libpq would block all threads of the
-    process, because the driver keeps the GIL while it runs. ``port`` is the TCP port, or the number in the name of the
-    socket.
+    """Return whether a PostgreSQL server answers a ping on a new connection within :data:`SILENCE_SECONDS`. ``host`` is
+    a name, an address, or the folder of a Unix socket. ``PQping`` of libpq would block all threads of the process,
+    because the driver keeps the GIL while it runs. ``port`` is the TCP port, or the number in the name of the socket.
     """
     try:
         if host.startswith("/"):
@@ -285,7 +272,6 @@ def _with_deadline(
     seconds: float, waiting: Generator[Any, Any, Any], on_silence: Callable[[], None]
 ) -> Generator[Any, Any, Any]:
     """Run a generator of the driver, and call ``on_silence`` whenever no data has arrived for ``seconds``.
-
     ``on_silence`` can raise an exception.
     """
     since = monotonic()

@@ -1,8 +1,6 @@
-"""The SQLAlchemy engines for changes.
-
-To connect takes longer than a change, so connections are kept: one to an SQLite file while this is safe
-(:mod:`.reuse`), and several to PostgreSQL. A forked process never uses or closes a connection of its parent: idle
-connections are closed before a fork, and a kept connection of another process is forgotten.
+"""The SQLAlchemy engines for changes. To connect takes longer than a change, so connections are kept: one to an SQLite
+file while this is safe (:mod:`.reuse`), and several to PostgreSQL. A forked process never uses or closes a connection
+of its parent: idle connections are closed before a fork, and a kept connection of another process is forgotten.
 """
 
 from __future__ import annotations
@@ -61,7 +59,6 @@ class Patience:
 
 def sqlite_engine(patience: Patience) -> Engine:
     """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens.
-
     ``patience`` determines how long a connection waits for other writers.
     """
     engine = create_engine("sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=-1, hide_parameters=True)
@@ -71,9 +68,8 @@ def sqlite_engine(patience: Patience) -> Engine:
 
 
 def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
-    """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver.
-
-    The connections are in autocommit mode. Each transaction runs their attribute ``begin_sql`` first.
+    """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver. The
+    connections are in autocommit mode. Each transaction runs their attribute ``begin_sql`` first.
     """
     # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
     connect_to = weakref.WeakMethod(connect)
@@ -141,7 +137,6 @@ def _identify(connection: Any) -> None:
 
 def _begin_immediate(connection: Any, patience: Patience) -> None:
     """Lock out other writers. The default locks after the first read, and then fails if another writer was faster.
-
     SQLite waits longer and longer between two attempts, up to 0.1 s. Among many writers, one could wait too long.
     """
     driver = connection.connection.dbapi_connection

@@ -1,7 +1,6 @@
-"""Bindings in PostgreSQL or a database with its protocol: one server, or a primary and its standbys in one URL.
-
-libpq reads the URL, so the URL can contain all of libpq's parameters. Messages and ``str()`` contain host, port and
-name of the database, and never user or password.
+"""Bindings in PostgreSQL or a database with its protocol: one server, or a primary and its standbys in one URL. libpq
+reads the URL, so the URL can contain all of libpq's parameters. Messages and ``str()`` contain host, port and name of
+the database, and never user or password.
 """
 
 from __future__ import annotations
@@ -94,7 +93,6 @@ _PORTS = re.compile(r"[0-9,]*")
 
 class PostgreSQL:
     """The PostgreSQL database at ``url``, which opens no connection before it is needed (:class:`.protocols.Database`).
-
     ``read_seconds`` is the limit of a statement of a reader; None sets no limit. ``str()`` returns its place without
     user and password.
     """
@@ -213,7 +211,6 @@ class PostgreSQL:
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
         """Return None: only a file has a fingerprint. A broken connection to a server raises an error itself.
-
         ``in_use`` is ignored.
         """
         return None
@@ -277,9 +274,8 @@ class PostgreSQL:
         self._server = server
 
     def connect_for_snapshot(self) -> psycopg.Connection[Any]:
-        """Open a connection that cannot write and that sees the database as it is at its first query.
-
-        Its statements have no time limit, because the first row of a long query can take long.
+        """Open a connection that cannot write and that sees the database as it is at its first query. Its statements
+        have no time limit, because the first row of a long query can take long.
         """
         connection = self._connected(self._snapshot_class, _SNAPSHOT)
         try:
@@ -291,10 +287,9 @@ class PostgreSQL:
         return connection
 
     def for_programs(self) -> tuple[str, dict[str, str]]:
-        """Return the connection string and the environment for a program of PostgreSQL, such as pg_dump.
-
-        The password is in the environment, because each user of the machine can read the arguments of a process. Of
-        several servers, it uses the primary. Raises :class:`BindingsUnavailable` if the URL has another secret.
+        """Return the connection string and the environment for a program of PostgreSQL, such as pg_dump. The password
+        is in the environment, because each user of the machine can read the arguments of a process. Of several servers,
+        it uses the primary. Raises :class:`BindingsUnavailable` if the URL has another secret.
         """
         from psycopg.conninfo import make_conninfo
 
@@ -314,10 +309,9 @@ class PostgreSQL:
         """Do nothing: the server keeps deleted rows until ``VACUUM``."""
 
     def outcome(self, transaction: str) -> bool | None:
-        """Return whether a transaction was committed: True, False, or None if this cannot be known.
-
-        ``transaction`` is its number and the timeline of its server, as ``transaction_sql`` returns them. A server of
-        another timeline can have given the number to another transaction.
+        """Return whether a transaction was committed: True, False, or None if this cannot be known. ``transaction`` is
+        its number and the timeline of its server, as ``transaction_sql`` returns them. A server of another timeline can
+        have given the number to another transaction.
         """
         number, _, timeline = transaction.partition(" ")
         query = _OUTCOME.format(timeline=TIMELINE)
@@ -339,9 +333,8 @@ class PostgreSQL:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows. A thousand rows at a time are in memory.
-
-        ``connection`` is an open connection of the driver. Each row is a sequence of column values.
+        """Run a query and yield its rows. A thousand rows at a time are in memory. ``connection`` is an open connection
+        of the driver. Each row is a sequence of column values.
         """
         connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
         while rows := connection.execute("FETCH 1000 FROM ararat").fetchall():
@@ -353,9 +346,8 @@ class PostgreSQL:
         return True
 
     def create(self) -> None:
-        """Raise an error if the PostgreSQL database does not exist, or does not have the encoding UTF-8.
-
-        Raises :class:`BindingError` with the code ``database-encoding``, and :class:`BindingsUnavailable`.
+        """Raise an error if the PostgreSQL database does not exist, or does not have the encoding UTF-8. Raises
+        :class:`BindingError` with the code ``database-encoding``, and :class:`BindingsUnavailable`.
         """
         try:
             with self._connect() as connection:
@@ -401,26 +393,20 @@ class PostgreSQL:
         return f" (server process {row[0]}, application {row[1] or 'unknown'})" if row else ""
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because the server is a standby or the user has no permission to write.
-
-        ``error`` is the exception of the driver, the server or the file system.
-        """
+        """Return whether a change failed because the server is a standby or the user has no permission to write."""
         errors = self._psycopg.errors
         return isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege))
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer changed the same row first. The caller can repeat the
-        change.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        change. ``error`` is the exception of the driver, the server or the file system.
         """
         errors = self._psycopg.errors
         return isinstance(error, (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationFailure))
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it. ``error`` is the
+        exception of the driver, the server or the file system.
         """
         return isinstance(error, self._psycopg.errors.IntegrityError)
 
@@ -429,9 +415,8 @@ class PostgreSQL:
         return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a statement failed because a table does not exist. ``error`` is the exception of the driver,
+        the server or the file system.
         """
         return isinstance(error, self._psycopg.errors.UndefinedTable)
 
@@ -488,9 +473,8 @@ def _has_misread_password(parameters: dict[str, Any]) -> bool:
 
 
 class _PooledConnection:
-    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit.
-
-    ``begin`` has the statements that begin it.
+    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit. ``begin`` has
+    the statements that begin it.
     """
 
     def __init__(self, connection: Any, begin: str) -> None:

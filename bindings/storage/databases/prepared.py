@@ -1,7 +1,6 @@
-"""Run the few statements of lookups in PostgreSQL with less work of the client.
-
-A cursor of the driver chooses the adaptation and the preparation for each statement again. This takes more time of
-the processor than sending the statement and reading its answer.
+"""Run the few statements of lookups in PostgreSQL with less work of the client. A cursor of the driver chooses the
+adaptation and the preparation for each statement again. This takes more time of the processor than sending the
+statement and reading its answer.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ MOST = 50
 @cache
 def _settings(*, by_key: bool, kept: bool) -> bytes:
     """Return the statements that choose how PostgreSQL plans.
-
     https://www.postgresql.org/docs/current/runtime-config-query.html
     """
     mode = "force_generic_plan" if kept else "auto"
@@ -31,9 +29,8 @@ def _settings(*, by_key: bool, kept: bool) -> bytes:
 
 
 class PreparedConnection:
-    """A connection to PostgreSQL for reading, which prepares each statement whose parameters are texts.
-
-    The driver runs all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
+    """A connection to PostgreSQL for reading, which prepares each statement whose parameters are texts. The driver runs
+    all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
     """
 
     def __init__(
@@ -42,10 +39,9 @@ class PreparedConnection:
         """``by_key`` lists the statements that find a few rows of a large table by an index.
 
         PostgreSQL keeps the plan of a prepared statement until it has new statistics. A plan that was made for a few
-        rows would read the whole table after an import.
-
-        ``kept`` are the statements whose first plan is kept: those that read keys of a partitioned table. PostgreSQL
-        would plan them for each execution, because it expects that a kept plan reads all partitions.
+        rows would read the whole table after an import. ``kept`` are the statements whose first plan is kept: those
+        that read keys of a partitioned table. PostgreSQL would plan them for each execution, because it expects that a
+        kept plan reads all partitions.
         """
         self._connection = connection
         settings = {query: _settings(by_key=True, kept=query in kept) for query in by_key}
@@ -56,9 +52,8 @@ class PreparedConnection:
         self._names: dict[str, bytes] = {}
 
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
-        """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``.
-
-        ``params`` are the values of its placeholders, in order.
+        """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``. ``params`` are the
+        values of its placeholders, in order.
         """
         if self._settings and params:
             self._set(self._settings.get(query, self._other_settings))

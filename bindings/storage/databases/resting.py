@@ -1,7 +1,6 @@
-"""Read an SQLite file that no program uses, with its write-ahead log, and leave both as they are.
-
-SQLite writes the log into the file when its last connection closes. So a command that only reads would change a copy of
-a file and its log, such as a backup: it would have another content and time. A temporary copy of both is read instead.
+"""Read an SQLite file that no program uses, with its write-ahead log, and leave both as they are. SQLite writes the log
+into the file when its last connection closes. So a command that only reads would change a copy of a file and its log,
+such as a backup: it would have another content and time. A temporary copy of both is read instead.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ _LOCKED, _LENGTH = 0x40000002, 510
 
 
 class RestingFile(SQLite):
-    """A temporary copy of the SQLite file ``original`` and its log (:class:`.protocols.Database`).
-
-    ``str()`` returns the URL of the original. The copy is deleted with the object.
+    """A temporary copy of the SQLite file ``original`` and its log (:class:`.protocols.Database`). ``str()`` returns
+    the URL of the original. The copy is deleted with the object.
     """
 
     def __init__(self, original: SQLite) -> None:
@@ -39,9 +37,8 @@ class RestingFile(SQLite):
 
 
 def at_rest(database: SQLite) -> SQLite:
-    """Return a :class:`RestingFile` for a file with a log that no program uses, else ``database`` itself.
-
-    Call it before this process opens the file: closing a file ends the locks of the process.
+    """Return a :class:`RestingFile` for a file with a log that no program uses, else ``database`` itself. Call it
+    before this process opens the file: closing a file ends the locks of the process.
     """
     before = _times(database.path)
     if before is None or not _is_unused(database.path):

@@ -2,11 +2,9 @@
 
 The file is opened as immutable. SQLite then needs no lock, no log and no permission to write, and never looks for
 changes. A new snapshot replaces the file as a whole: lookups compare the identity, size and time of the file, and open
-the new one. A running lookup finishes with the old file, which exists until it is closed.
-
-The header of an SQLite file contains its number of pages. So a file that was not copied completely is found.
-
-Source: https://www.sqlite.org/fileformat2.html#the_database_header
+the new one. A running lookup finishes with the old file, which exists until it is closed. The header of an SQLite file
+contains its number of pages. So a file that was not copied completely is found. Source:
+https://www.sqlite.org/fileformat2.html#the_database_header
 """
 
 from __future__ import annotations
@@ -41,9 +39,8 @@ class SnapshotFile(SQLite):
     estimate_sql = f"SELECT value FROM ararat WHERE name = '{NAMES}'"  # noqa: S608 - a constant
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False: a snapshot file is never changed, so another state of it is another file.
-
-        ``before`` and ``now`` are ignored.
+        """Return False: a snapshot file is never changed, so another state of it is another file. ``before`` and
+        ``now`` are ignored.
         """
         return False
 
@@ -52,9 +49,8 @@ class SnapshotFile(SQLite):
         return True
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection to the snapshot file for reading.
-
-        Raises :class:`BindingsUnavailable`, and :class:`UnusableSnapshot` for a wrong file.
+        """Open a connection to the snapshot file for reading. Raises :class:`BindingsUnavailable`, and
+        :class:`UnusableSnapshot` for a wrong file.
         """
         self._require_permissions(creating=False, writing=False)
         try:

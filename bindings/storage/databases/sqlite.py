@@ -2,14 +2,11 @@
 
 Writes are durable: write-ahead log, ``synchronous=FULL``, one ``BEGIN IMMEDIATE`` transaction for each change. The log
 is in the folder of the file. Readers write there too, if they have permission. A process that can only read opens the
-file as immutable while no log exists. It checks the file system before each lookup.
-
-A log of another file is never opened with the file (:mod:`wal`).
-
-A process with an open file can read it after the file was deleted, or after its permissions were removed. The operator
-expects the resolver to serve only the file that is there now. So lookups check the file's identity, permissions and
-times, at most once per :data:`FRESH_SECONDS`. Only SQLite opens the file: closing another handle would drop the locks
-that SQLite holds on it.
+file as immutable while no log exists. It checks the file system before each lookup. A log of another file is never
+opened with the file (:mod:`wal`). A process with an open file can read it after the file was deleted, or after its
+permissions were removed. The operator expects the resolver to serve only the file that is there now. So lookups check
+the file's identity, permissions and times, at most once per :data:`FRESH_SECONDS`. Only SQLite opens the file: closing
+another handle would drop the locks that SQLite holds on it.
 """
 
 from __future__ import annotations
@@ -98,7 +95,6 @@ _logger = logging.getLogger(__name__)
 
 class SQLite:
     """A database in the SQLite file ``path``, which is not opened before it is needed (:class:`.protocols.Database`).
-
     ``str()`` returns its URL.
     """
 
@@ -165,10 +161,8 @@ class SQLite:
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
         """Return a value that changes if the SQLite file is replaced or changed. It is at most :data:`FRESH_SECONDS`
-        old.
-
-        ``in_use`` is true if this process has idle connections to the file. Raises :class:`BindingsUnavailable` if the
-        file does not exist, or if its write-ahead log belongs to another file.
+        old. ``in_use`` is true if this process has idle connections to the file. Raises :class:`BindingsUnavailable` if
+        the file does not exist, or if its write-ahead log belongs to another file.
         """
         now = time.monotonic()
         until, fingerprint = self._seen
@@ -194,9 +188,8 @@ class SQLite:
         return isinstance(before, tuple) and isinstance(now, tuple) and before[:2] == now[:2]
 
     def _check_log(self, file_stat: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
-        """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file.
-
-        Only readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
+        """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file. Only
+        readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
         """
         file, (file_identity, known_log) = (file_stat.st_dev, file_stat.st_ino), self._pair
         if file_identity != file:
@@ -248,9 +241,8 @@ class SQLite:
         return BindingsUnavailable(f"{self}: {message}")
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection to the SQLite file for reading.
-
-        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """Open a connection to the SQLite file for reading. Raises :class:`BindingsUnavailable` if it cannot be
+        opened.
         """
         # A reason for a new connection can be that a log in use was deleted. All connections to it must be closed.
         self.close_writers()
@@ -351,18 +343,15 @@ class SQLite:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows one at a time.
-
-        ``connection`` is an open connection of the driver. ``query`` is the SQL text. Each row is a tuple of column
-        values.
+        """Run a query and yield its rows one at a time. ``connection`` is an open connection of the driver. ``query``
+        is the SQL text. Each row is a tuple of column values.
         """
         return iter(connection.execute(query))
 
     def create(self) -> None:
-        """Create the SQLite file if it does not exist. The content of an existing file is not changed.
-
-        Other users cannot read the new file, because it can contain accounts and personal data. SQLite gives its log
-        the same permissions. Raises :class:`BindingsUnavailable` if the file cannot be created.
+        """Create the SQLite file if it does not exist. The content of an existing file is not changed. Other users
+        cannot read the new file, because it can contain accounts and personal data. SQLite gives its log the same
+        permissions. Raises :class:`BindingsUnavailable` if the file cannot be created.
         """
         try:
             self._require_permissions(creating=True)
@@ -375,9 +364,8 @@ class SQLite:
             raise self.unavailable(error) from error
 
     def prepare(self) -> None:
-        """Turn on the write-ahead log of the SQLite file permanently, because a restored backup can be without it.
-
-        Do nothing if this process cannot write the file.
+        """Turn on the write-ahead log of the SQLite file permanently, because a restored backup can be without it. Do
+        nothing if this process cannot write the file.
         """
         if not self._can_write():
             return
@@ -425,17 +413,14 @@ class SQLite:
         return BindingsLocked(f"{self}: {message}")
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because this process cannot write the file.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a change failed because this process cannot write the file. ``error`` is the exception of the
+        driver, the server or the file system.
         """
         return error_code(error) & 0xFF == sqlite3.SQLITE_READONLY
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer added the same row first. The caller can repeat the
-        change.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        change. ``error`` is the exception of the driver, the server or the file system.
         """
         # The trigger runs before the check of the unique index, and reports the same fault.
         return ROW_EXISTS in str(error) or error_code(error) in (
@@ -444,9 +429,8 @@ class SQLite:
         )
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it. ``error`` is the
+        exception of the driver, the server or the file system.
         """
         return isinstance(error, sqlite3.IntegrityError)
 
@@ -457,9 +441,8 @@ class SQLite:
         return error_code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist.
-
-        ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a statement failed because a table does not exist. ``error`` is the exception of the driver,
+        the server or the file system.
         """
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
@@ -475,9 +458,8 @@ class SQLite:
 
     @contextmanager
     def turn_to_write(self) -> Iterator[None]:
-        """Wait until no other thread of this process writes.
-
-        SQLite would poll for its lock, with pauses of up to 0.1 s. Of many threads, some could wait too long.
+        """Wait until no other thread of this process writes. SQLite would poll for its lock, with pauses of up to 0.1
+        s. Of many threads, some could wait too long.
         """
         until = time.monotonic() + BUSY_SECONDS
         if not self._turn.acquire(timeout=BUSY_SECONDS):
@@ -512,10 +494,9 @@ class SQLite:
     def shorten_log(self, failure: Exception | None = None) -> None:
         """Write a long write-ahead log into the SQLite file, and shorten it, so that it does not fill the disk.
 
-        ``failure`` is the exception that ended a change, or None if it succeeded.
-
-        The pages of a change that failed on a full disk stay in the write-ahead log. They would keep the disk full, and
-        the next changes would be behind them. Do nothing for a short log, or while a reader uses the log.
+        ``failure`` is the exception that ended a change, or None if it succeeded. The pages of a change that failed on
+        a full disk stay in the write-ahead log. They would keep the disk full, and the next changes would be behind
+        them. Do nothing for a short log, or while a reader uses the log.
         """
         is_full = failure is not None and error_code(failure) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
         try:
@@ -533,9 +514,7 @@ class SQLite:
 
     def erase_deleted(self) -> bool:
         """Erase deleted texts from the full-text index and the write-ahead log. Return False if another process uses
-        them all the time.
-
-        The tables have none: each change overwrites what it deletes.
+        them all the time. The tables have none: each change overwrites what it deletes.
         """
         self.close_writers()
         try:
@@ -548,9 +527,8 @@ class SQLite:
             return False
 
     def connect_alone(self) -> sqlite3.Connection:
-        """Open the only connection to the SQLite file.
-
-        Raises sqlite3.OperationalError if another connection uses it.
+        """Open the only connection to the SQLite file. Raises sqlite3.OperationalError if another connection uses
+        it.
         """
         connection = self._connect("rw", "busy_timeout = 0", "locking_mode = EXCLUSIVE")
         try:
@@ -566,9 +544,8 @@ class SQLite:
         self.path.unlink()
 
     def written_state(self) -> Hashable:
-        """Return a value that differs after the SQLite file was written or replaced.
-
-        It is None if the file cannot be written, or has no log.
+        """Return a value that differs after the SQLite file was written or replaced. It is None if the file cannot be
+        written, or has no log.
         """
         try:
             file_stat, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
@@ -654,10 +631,7 @@ def _remedy(error: Exception) -> str:
 
 
 def error_code(error: BaseException | None) -> int:
-    """Return the extended result code of an SQLite error, or 0 for another error.
-
-    ``error`` is an exception of sqlite3, any other one, or None.
-
-    Source: https://www.sqlite.org/rescode.html
+    """Return the extended result code of an SQLite error, or 0 for another error. ``error`` is an exception of sqlite3,
+    any other one, or None. Source: https://www.sqlite.org/rescode.html
     """
     return getattr(error, "sqlite_errorcode", 0)

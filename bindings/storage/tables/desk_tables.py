@@ -1,7 +1,5 @@
-"""The tables of the desk: uploaded spreadsheets, the outcome of each of their rows, and link health.
-
-No name depends on them. They are not copied with a database, as jobs are not. Link health is the last trace of the
-target of each name.
+"""The tables of the desk: uploaded spreadsheets, the outcome of each of their rows, and link health. No name depends on
+them. They are not copied with a database, as jobs are not. Link health is the last trace of the target of each name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""The SQL that keeps the table ``name_counts``: numbers of names in groups, which triggers change with each name.
-
-Its rows have these kinds:
+"""The SQL that keeps the table ``name_counts``: numbers of names in groups, which triggers change with each name. Its
+rows have these kinds:
 
 - ``names``: the number of names with a state, a month of creation, a kind and a shoulder. The state "hidden" is that of
   a reserved name that was public once.
@@ -64,9 +63,8 @@ def _keys(dialect: str, column: str) -> str:
 
 
 def _groups(dialect: str, row: str, number: str, rest: str = "") -> list[str]:
-    """Return the queries for the groups of a name, each with ``number``: those of "names", "elements" and "selectors".
-
-    ``rest`` are its tables and further conditions.
+    """Return the queries for the groups of a name, each with ``number``: those of "names", "elements" and
+    "selectors".
     """
     return [
         f"SELECT 'names' AS kind, {_value(dialect, row)} AS value, {number} AS number{rest}",
@@ -129,7 +127,6 @@ def _remove_statements(which: int) -> str:
 
 def triggers(dialect: str) -> dict[str, str]:
     """Return the triggers of the table ``bindings`` that keep the numbers: the statement of each, by its name.
-
     ``dialect`` is "sqlite" or "postgresql".
 
     >>> list(triggers("postgresql"))
@@ -206,9 +203,8 @@ def add_many(connection: Connection, last: int) -> None:
 
 
 def fill(dialect: str) -> list[str]:
-    """Return the statements that count all names again. ``dialect`` is "sqlite" or "postgresql".
-
-    The names of a sample are drawn again, too.
+    """Return the statements that count all names again. ``dialect`` is "sqlite" or "postgresql". The names of a sample
+    are drawn again, too.
     """
     groups = " UNION ALL ".join(_groups(dialect, "", "1", _RECORDED))
     is_drawn = f"random() % {SAMPLED} = 0" if dialect == "sqlite" else f"random() < {1 / SAMPLED}"
@@ -227,7 +223,6 @@ def count_again(connection: Connection) -> None:
 
 def differences(dialect: str) -> str:
     """Return the query for the groups whose number is wrong: kind, value, the kept number and the right one.
-
     ``dialect`` is "sqlite" or "postgresql". A name of the sample that is not recorded is found, too.
     """
     kept = "SELECT kind, value, number AS kept, 0 AS found FROM name_counts WHERE kind <> 'sample'"

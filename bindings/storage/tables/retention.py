@@ -28,9 +28,8 @@ rows that contain the name."""
 
 
 class Old(NamedTuple):
-    """The age of old copies: ``after`` the time in the column ``since``. ``way`` is how they are deleted then.
-
-    Without ``since``, it is the end of the job to which the row belongs.
+    """The age of old copies: ``after`` the time in the column ``since``. ``way`` is how they are deleted then. Without
+    ``since``, it is the end of the job to which the row belongs.
     """
 
     since: str | None

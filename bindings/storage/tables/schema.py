@@ -52,10 +52,8 @@ def _state() -> list[Column[Any]]:
 
 
 def _type_of(field: Field) -> type[Text | SmallInteger]:
-    """Return the type of the column of a field.
-
-    Texts by key are JSON, or null without a text. A time is in RFC 3339 in UTC with microseconds. The spelling is null
-    if it does not differ from the identifier.
+    """Return the type of the column of a field. Texts by key are JSON, or null without a text. A time is in RFC 3339 in
+    UTC with microseconds. The spelling is null if it does not differ from the identifier.
     """
     stored = _stored_values(field)
     return SmallInteger if stored and isinstance(stored[0], int) else Text

@@ -131,9 +131,8 @@ _CREATE = re.compile(r"CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
 
 
 def existing(connection: Connection) -> set[str]:
-    """Return the names of all indexes in a database; in SQLite also those of tables and triggers.
-
-    ``connection`` is an open connection to the database.
+    """Return the names of all indexes in a database; in SQLite also those of tables and triggers. ``connection`` is an
+    open connection to the database.
     """
     return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
 
@@ -146,9 +145,8 @@ class MissingIndex(NamedTuple):
 
 
 def create(connection: Connection) -> int:
-    """Create the indexes for lists and search that the tables of a database lack. Return their number.
-
-    ``connection`` is an open connection to the database.
+    """Create the indexes for lists and search that the tables of a database lack. Return their number. ``connection``
+    is an open connection to the database.
     """
     lacking = missing(connection)
     for index in lacking:
@@ -158,11 +156,8 @@ def create(connection: Connection) -> int:
 
 
 def missing(connection: Connection) -> list[MissingIndex]:
-    """Return the indexes for lists and search that the tables of a database lack.
-
-    ``connection`` is an open connection to the database.
-
-    The parts of the trigrams of SQLite are one. Names that are in the tables already are added to it.
+    """Return the indexes for lists and search that the tables of a database lack. ``connection`` is an open connection
+    to the database. The parts of the trigrams of SQLite are one. Names that are in the tables already are added to it.
     """
     dialect = connection.dialect.name
     names = existing(connection)
@@ -188,10 +183,9 @@ def missing(connection: Connection) -> list[MissingIndex]:
 
 
 def erase_deleted(connection: SQLiteConnection) -> None:
-    """Erase the trigrams of deleted texts, which SQLite keeps until it merges the parts of the index.
-
-    ``connection`` is an open connection of the driver to an SQLite file. The index is merged in steps, so that other
-    writers have their turn.
+    """Erase the trigrams of deleted texts, which SQLite keeps until it merges the parts of the index. ``connection`` is
+    an open connection of the driver to an SQLite file. The index is merged in steps, so that other writers have their
+    turn.
     """
     if not connection.execute(HAS_TRIGRAMS["sqlite"]).fetchone()[0]:
         return
@@ -206,9 +200,8 @@ def erase_deleted(connection: SQLiteConnection) -> None:
 
 
 def _schema_of_trigrams(connection: Connection) -> str | None:
-    """Return the quoted schema of the extension pg_trgm of PostgreSQL. Create the extension if that is possible.
-
-    The owner of a database can create it, because it is a trusted extension. It is created in the schema "public" if
+    """Return the quoted schema of the extension pg_trgm of PostgreSQL. Create the extension if that is possible. The
+    owner of a database can create it, because it is a trusted extension. It is created in the schema "public" if
     possible, because other schemas can be deleted without a thought of the whole database.
     """
     from sqlalchemy.exc import DBAPIError

@@ -2,12 +2,10 @@
 
 A name that is or was public is never deleted, renamed or re-assigned. It becomes reserved only with the fact that it
 was public (``once_public``), and never loses this fact. Events never change. A change of a binding increases its
-revision by 1. No row is replaced. :mod:`.checks.name_findings` finds a change without an event.
-
-Other triggers write the numbers of a name into the table ``name_numbers``, by which they are looked up, and keep the
-numbers of names in the table ``name_counts`` (:mod:`name_counts`).
-
-A reserved name is not public: it can be deleted, and everything about it can change.
+revision by 1. No row is replaced. :mod:`.checks.name_findings` finds a change without an event. Other triggers write
+the numbers of a name into the table ``name_numbers``, by which they are looked up, and keep the numbers of names in the
+table ``name_counts`` (:mod:`name_counts`). A reserved name is not public: it can be deleted, and everything about it
+can change.
 """
 
 from __future__ import annotations
@@ -187,9 +185,7 @@ def _refusal(why: str) -> str:
 
 def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
     """Create the triggers ``new_triggers`` in a database, and in PostgreSQL the function that they run. Existing ones
-    are replaced.
-
-    ``connection`` is an open connection to the database.
+    are replaced. ``connection`` is an open connection to the database.
     """
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:

@@ -1,7 +1,6 @@
-"""Write the audit: the requests that change something, with their actors.
-
-A row has the time, account, token, operation, name, outcome and address. It never has a secret. A row of the command
-has no account, but the name of the actor.
+"""Write the audit: the requests that change something, with their actors. A row has the time, account, token,
+operation, name, outcome and address. It never has a secret. A row of the command has no account, but the name of the
+actor.
 """
 
 from __future__ import annotations
@@ -27,10 +26,8 @@ _MAX_NAME = 4000
 
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
     """Write a row to the audit for each change of a transaction. Its actor must have an operation for the audit.
-
-    ``actor`` is the user who made the changes, and ``when`` the time in UTC.
-
-    An operation on many names has one row. That of minted names has a row for each of its few names.
+    ``actor`` is the user who made the changes, and ``when`` the time in UTC. An operation on many names has one row.
+    That of minted names has a row for each of its few names.
     """
     rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]
     if transaction.begun and not rows:
@@ -43,10 +40,8 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
 
 def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | None, str]], when: datetime) -> None:
     """Write a row to the audit for each name and the outcome of its change, in the transaction of ``connection``.
-
-    ``actor`` is the user who made the changes. ``outcomes`` are pairs of a key (or None) and an outcome.
-
-    An outcome is that of a change, such as "bound", or the code of an error. ``when`` is the time in UTC.
+    ``outcomes`` are pairs of a key (or None) and an outcome. An outcome is that of a change, such as "bound", or the
+    code of an error. ``when`` is the time in UTC.
     """
     if actor.operation is None:
         return

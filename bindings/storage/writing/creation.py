@@ -32,10 +32,8 @@ def create_tables(database: Database, partitions: int = 0) -> None:
     """Create the tables in a database without tables. A missing SQLite file is created.
 
     ``partitions`` is the number of partitions of the table ``bindings`` in PostgreSQL, by the hash of the key. With 0
-    it is one table. Do nothing if another process created the tables at the same time.
-
-    Raises :class:`BindingError` with the code ``foreign-database`` for tables of another program, and
-    :class:`BindingsUnavailable`.
+    it is one table. Do nothing if another process created the tables at the same time. Raises :class:`BindingError`
+    with the code ``foreign-database`` for tables of another program, and :class:`BindingsUnavailable`.
     """
     try:
         database.create()
@@ -81,9 +79,8 @@ def _has_no_tables(database: Database, connection: Connection) -> bool:
 
 
 def delete_if_empty(database: Database) -> None:
-    """Delete the tables of the database ``database`` that has no records, and the file of SQLite.
-
-    Keep a file that another connection uses, and tables of PostgreSQL that another transaction uses.
+    """Delete the tables of the database ``database`` that has no records, and the file of SQLite. Keep a file that
+    another connection uses, and tables of PostgreSQL that another transaction uses.
     """
     from ..databases.sqlite import SQLite
 
@@ -121,9 +118,8 @@ def _is_empty(run: Callable[[str], Any]) -> bool:
 
 @cache
 def _table_statements(dialect_name: str) -> list[str]:
-    """Return the statements for all tables and their indexes.
-
-    ``MetaData.create_all`` takes four times as long, because it compiles each statement again and looks for each table.
+    """Return the statements for all tables and their indexes. ``MetaData.create_all`` takes four times as long, because
+    it compiles each statement again and looks for each table.
     """
     dialect = registry.load(dialect_name)()
     return [

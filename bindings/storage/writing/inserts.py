@@ -20,21 +20,16 @@ MAX_ROWS = 500
 
 def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
     """Insert ``row``, values by column, into ``table``, whose primary key is a number that the database assigns. Return
-    this number.
-
-    ``connection`` is an open connection to the database.
-
-    SQLite has RETURNING since version 3.35 only. SQLAlchemy asks the driver of SQLite for the number of the last row,
-    and uses RETURNING with PostgreSQL.
+    this number. ``connection`` is an open connection to the database. SQLite has RETURNING since version 3.35 only.
+    SQLAlchemy asks the driver of SQLite for the number of the last row, and uses RETURNING with PostgreSQL.
     """
     return connection.execute(insert(table), dict(row)).inserted_primary_key[0]  # type: ignore[index]  it is one row
 
 
 class Insert:
-    """A builder of INSERT statements for blocks of rows with these ``columns``, in the SQL of ``dialect``.
-
-    Most columns of many rows have one value in all rows. Passing each value once per block is faster. The values of the
-    first column are always passed for each row.
+    """A builder of INSERT statements for blocks of rows with these ``columns``, in the SQL of ``dialect``. Most columns
+    of many rows have one value in all rows. Passing each value once per block is faster. The values of the first column
+    are always passed for each row.
     """
 
     def __init__(self, dialect: Dialect, columns: Sequence[Column[Any]]) -> None:
@@ -72,11 +67,8 @@ class Insert:
                 yield self._text(varying, len(block)), constants + values
 
     def copy(self, connection: WriterConnection, rows: Sequence[Row]) -> None:
-        """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows.
-
-        ``connection`` is an open connection of psycopg.
-
-        Raises the exceptions of psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
+        """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows. Raises
+        the exceptions of psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
         """
         if rows:
             connection.copy(self._copy, rows)

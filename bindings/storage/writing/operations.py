@@ -1,5 +1,4 @@
 """Read and write the recorded operations in a transaction, and find the names that an operation concerns.
-
 :meth:`.transaction.Transaction.put` writes the history of names.
 """
 
@@ -68,9 +67,8 @@ class OperationEffect(NamedTuple):
 
 
 class Operations:
-    """The recorded operations (changes of many names) of a database, read and written in one transaction.
-
-    The numbers of those that begin in the transaction are added to ``begun``.
+    """The recorded operations (changes of many names) of a database, read and written in one transaction. The numbers
+    of those that begin in the transaction are added to ``begun``.
     """
 
     def __init__(self, connection: Connection, database: Database, begun: list[int]) -> None:
@@ -87,11 +85,9 @@ class Operations:
         parameters: Mapping[str, Any],
         undoes: int | None = None,
     ) -> int:
-        """Record that an operation begins, and return its number.
-
-        ``action`` is the kind of the operation, and ``started`` the time in UTC. ``parameters`` are recorded as JSON.
-
-        Raises :class:`BindingError` with the code ``operation-kind`` for an action that no kind declares.
+        """Record that an operation begins, and return its number. ``action`` is the kind of the operation, and
+        ``started`` the time in UTC. ``parameters`` are recorded as JSON. Raises :class:`BindingError` with the code
+        ``operation-kind`` for an action that no kind declares.
         """
         kind_of_action(action)
         row = {
@@ -115,9 +111,8 @@ class Operations:
         self._connection.execute(update(schema.operations).where(*is_open).values(values))
 
     def get(self, number: int) -> Operation:
-        """Return the recorded operation with the number ``number``.
-
-        Raises :class:`BindingError` with the code ``operation-unknown``.
+        """Return the recorded operation with the number ``number``. Raises :class:`BindingError` with the code
+        ``operation-unknown``.
         """
         operations = Lists(self._dialect.name).operations(self._read, number + 1, 1) if 0 < number < 2**62 else []
         if not operations or operations[0].number != number:
@@ -127,24 +122,20 @@ class Operations:
         return operations[0]
 
     def require_in_effect(self, number: int) -> None:
-        """Raise :class:`BindingError` if the operation ``number`` is not recorded or was undone.
-
-        The codes are ``operation-unknown`` and ``operation-undone``.
+        """Raise :class:`BindingError` if the operation ``number`` is not recorded or was undone. The codes are
+        ``operation-unknown`` and ``operation-undone``.
         """
         self.get(number).require_in_effect()
 
     def require_undoable(self, number: int) -> None:
         """Raise :class:`BindingError` unless the operation ``number`` has ended and is in effect, so that it can be
-        undone.
-
-        The codes are those of :meth:`require_in_effect`, and ``operation-running``.
+        undone. The codes are those of :meth:`require_in_effect`, and ``operation-running``.
         """
         self._lock(number)
         self.get(number).require_undoable()
 
     def stop(self, number: int, when: datetime) -> bool:
         """End the operation ``number`` at the time ``when``, so that no run continues it. Return False if it has ended.
-
         Raises :class:`BindingError` with the code ``operation-unknown``.
         """
         self.get(number)
@@ -163,9 +154,8 @@ class Operations:
         return found.finished is None and found.undone_by is None
 
     def require_running(self, number: int) -> None:
-        """Raise :class:`BindingError` if the operation ``number`` was undone or ended, so that no run continues it.
-
-        The codes are ``operation-undone`` and ``operation-ended``.
+        """Raise :class:`BindingError` if the operation ``number`` was undone or ended, so that no run continues it. The
+        codes are ``operation-undone`` and ``operation-ended``.
         """
         # A person who stops the operation waits for this transaction, so the undo finds all of its names.
         self._lock(number)
@@ -195,7 +185,6 @@ class Operations:
 
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
         """Yield the keys of the names whose target, or an alternate target, has one of the beginnings ``sources``.
-
         ``ends`` are the characters that can follow a beginning in a target; "" permits all. It does not limit alternate
         targets. ``keys`` limits the names to a range; None means all. A key can be repeated.
         """
@@ -230,9 +219,8 @@ class Operations:
         return self._stream(select(_EVENTS.key).where(*of_number, ~since.exists()))
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
-        """Return the effect of the operation ``number`` on each of the names ``keys``, by key.
-
-        If ``number`` is None, return the effect of the last event of each name.
+        """Return the effect of the operation ``number`` on each of the names ``keys``, by key. If ``number`` is None,
+        return the effect of the last event of each name.
         """
         earlier = schema.events.alias("earlier")
         before_this = and_(earlier.c.key == _EVENTS.key, earlier.c.revision == _EVENTS.revision - 1)
@@ -284,9 +272,8 @@ class Operations:
 
 
 def stop(connection: Connection, number: int, when: datetime) -> bool:
-    """End the operation ``number`` in a transaction at the time ``when``, and count its names.
-
-    Return False if it has ended already, or does not exist.
+    """End the operation ``number`` in a transaction at the time ``when``, and count its names. Return False if it has
+    ended already, or does not exist.
     """
     # The lock excludes a block that is being written.
     table, events = schema.operations, schema.events
@@ -299,9 +286,8 @@ def stop(connection: Connection, number: int, when: datetime) -> bool:
 
 
 class KeyRange(NamedTuple):
-    """A range of names: those whose keys begin with the text ``beginning``.
-
-    If ``is_below`` is true: the name with this key, and all names below it.
+    """A range of names: those whose keys begin with the text ``beginning``. If ``is_below`` is true: the name with this
+    key, and all names below it.
 
     >>> KeyRange("ark:12345/x").includes("ark:12345/x5"), KeyRange("ark:12345/x", True).includes("ark:12345/x5")
     (True, False)
@@ -321,9 +307,8 @@ class KeyRange(NamedTuple):
         return or_(key == index_key(start), and_(key >= f"{start}.", key < f"{start}0"), long)
 
     def includes(self, identifier: str) -> bool:
-        """Return whether the name ``identifier`` in normal form is in the range.
-
-        Check it after a query: the SQL condition can also find other very long names.
+        """Return whether the name ``identifier`` in normal form is in the range. Check it after a query: the SQL
+        condition can also find other very long names.
         """
         start = self.beginning
         return identifier.startswith((f"{start}.", f"{start}/") if self.is_below else start) or identifier == start

@@ -81,9 +81,8 @@ class Inserts(NamedTuple):
 
 
 def inserts(dialect: Dialect, lacking: Collection[str] = ()) -> Inserts:
-    """Create the builders of INSERT statements for one kind of database, the SQLAlchemy ``dialect``.
-
-    ``lacking`` are the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`).
+    """Create the builders of INSERT statements for one kind of database, the SQLAlchemy ``dialect``. ``lacking`` are
+    the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`).
     """
     bindings, events = schema.bindings.c, schema.events.c
     return Inserts(
@@ -136,9 +135,8 @@ def begin(
 
 
 def _commit(database: Database, connection: CoreConnection, number: str | None) -> None:
-    """Commit a transaction. If the connection breaks before the answer, find out whether it was committed.
-
-    ``number`` identifies the transaction; it is None in SQLite. Raises :class:`OutcomeUnknown`.
+    """Commit a transaction. If the connection breaks before the answer, find out whether it was committed. ``number``
+    identifies the transaction; it is None in SQLite. Raises :class:`OutcomeUnknown`.
     """
     driver: Any = connection.connection.dbapi_connection
     try:
@@ -157,9 +155,8 @@ def _commit(database: Database, connection: CoreConnection, number: str | None) 
 
 
 def _begun(database: Database, *, is_large: bool) -> tuple[CoreConnection, dict[str, str]]:
-    """Return a connection that has begun a transaction, with the facts about the database.
-
-    A kept connection can be broken, or its server can have become a standby. Then open another one.
+    """Return a connection that has begun a transaction, with the facts about the database. A kept connection can be
+    broken, or its server can have become a standby. Then open another one.
     """
     connection = database.engine.connect()
     try:
@@ -193,9 +190,8 @@ def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
 
 
 class Transaction:
-    """One transaction of a database, in which bindings, rules and prefix records are read and changed.
-
-    :func:`begin` creates it.
+    """One transaction of a database, in which bindings, rules and prefix records are read and changed. :func:`begin`
+    creates it.
 
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
@@ -265,7 +261,6 @@ class Transaction:
 
     def lock_texts(self, texts: Iterable[str]) -> None:
         """Make other transactions that lock one of these ``texts`` wait until this one ends. Other writers do not wait.
-
         In SQLite, each writer waits for the one before.
         """
         if self._database.dialect_name == "postgresql":
@@ -275,11 +270,8 @@ class Transaction:
 
     def checked(self, before: Binding | None, change: Change) -> Change:
         """Check ``change``, a change of a name, by the permissions of its actor and by the policy. Return the change to
-        write.
-
-        ``before`` is the recorded binding, or None for a new name.
-
-        Raises :class:`BindingError` if the change is not permitted.
+        write. ``before`` is the recorded binding, or None for a new name. Raises :class:`BindingError` if the change is
+        not permitted.
         """
         self.actor.check(before, change)
         if self.check_change is None:
@@ -312,10 +304,8 @@ class Transaction:
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
         """Return the bindings of the names ``identifiers``, by their keys, and lock their rows until the transaction
-        ends.
-
-        A name whose ``embargo`` is reached is live (:meth:`.Binding.at`). Its first change here also writes the event
-        of its publication.
+        ends. A name whose ``embargo`` is reached is live (:meth:`.Binding.at`). Its first change here also writes the
+        event of its publication.
         """
         if not identifiers:
             return {}
@@ -342,10 +332,7 @@ class Transaction:
 
     def publish_due(self) -> list[Binding]:
         """Record the publication of reserved names whose embargo has ended, at most :data:`~.statements.MOST_DUE`.
-
-        Return their bindings.
-
-        A name that is written already is not found again.
+        Return their bindings. A name that is written already is not found again.
         """
         now = self._clock()
         keys = list(self.connection.exec_driver_sql(self._statements.due, (rfc3339(now),)).scalars())
@@ -370,9 +357,8 @@ class Transaction:
         return {keys[key]: revision for key, revision in rows}
 
     def bound(self, identifiers: Sequence[str]) -> list[str]:
-        """Return the keys in ``identifiers`` that are bound, in the same order, without locking rows.
-
-        Reserved names are omitted.
+        """Return the keys in ``identifiers`` that are bound, in the same order, without locking rows. Reserved names
+        are omitted.
         """
         keys = {index_key(name): name for name in identifiers}
         if not keys:
@@ -392,7 +378,6 @@ class Transaction:
         """Write changes of names: the new binding of each name, and an event to its history. Each change has an action.
 
         Return the changes as they are recorded: the history of a deleted name continues with its next revision.
-
         ``sources`` contains the file and line of each change, or None. ``operation`` is the number of the operation
         that the changes belong to, or None. The action "deleted" deletes the binding of the name.
         """
@@ -451,11 +436,9 @@ class Transaction:
         return self._has_deleted
 
     def put_new(self, rows: Sequence[tuple[list[Any], str | None]], actor: str | None, operation: int | None) -> None:
-        """Write names that are new and live, and an event for each, as :meth:`put` does.
-
-        ``rows`` are their rows with the columns :data:`~..rows.STATE` and :data:`~..rows.SEARCH`, each with its origin
-        or None. ``operation`` is the number of the operation, or None. Call it only without :attr:`has_deleted`, and
-        for names without a hold.
+        """Write names that are new and live, and an event for each, as :meth:`put` does. ``rows`` are their rows with
+        the columns :data:`~..rows.STATE` and :data:`~..rows.SEARCH`, each with its origin or None. ``operation`` is the
+        number of the operation, or None. Call it only without :attr:`has_deleted`, and for names without a hold.
         """
         if len(rows) >= _MANY_ROWS:
             self.drop_triggers()
@@ -495,9 +478,8 @@ class Transaction:
         return kept[_KEPT_RECORDS]
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly the NAAN or shoulder ``prefix``, or None.
-
-        Other writers of records wait until the transaction ends.
+        """Return the record of exactly the NAAN or shoulder ``prefix``, or None. Other writers of records wait until
+        the transaction ends.
         """
         # The resolver reads the records together with the rules.
         self._raise_rules_version()
@@ -506,9 +488,8 @@ class Transaction:
         return None if row is None else prefix_record_of(tuple(row))
 
     def put_prefix(self, record: PrefixRecord) -> None:
-        """Write ``record``, the record of a NAAN or shoulder, and add the event "set" to its history.
-
-        It replaces the record of the same prefix.
+        """Write ``record``, the record of a NAAN or shoulder, and add the event "set" to its history. It replaces the
+        record of the same prefix.
         """
         row = self._with_next_revision(record)
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == record.prefix))
@@ -601,7 +582,6 @@ class Transaction:
 
     def drop_triggers(self) -> None:
         """Drop the triggers of SQLite on INSERT until the end of the transaction, because they are slow for many rows.
-
         Other connections never see the database without them, and no INSERT of this module replaces a row.
         """
         if self.counted_to is not None or self._database.dialect_name != "sqlite":

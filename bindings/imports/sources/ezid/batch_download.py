@@ -23,11 +23,8 @@ IDENTIFIER = "_id"
 
 
 def csv_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each identifier of an EZID batch download in CSV as a record.
-
-    ``lines`` are the lines of the file.
-
-    Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
+    """Yield each identifier of an EZID batch download in CSV as a record. ``lines`` are the lines of the file. Raises
+    :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
     """
     rows = delimited.read_lines(lines, ",")
     _, header = next(rows, (1, []))
@@ -49,9 +46,7 @@ BEGIN = "::"
 
 def anvl_records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each identifier of an EZID batch download in ANVL as a record. Raises :class:`TableError` for a line that
-    is not ANVL.
-
-    ``lines`` are the lines of the file.
+    is not ANVL. ``lines`` are the lines of the file.
     """
     for block in anvl_blocks.read(lines, _identifier, ":: ark:/12345/x5"):
         yield ezid_elements.record(block.line, block.identifier, block.elements)

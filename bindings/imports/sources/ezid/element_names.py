@@ -50,9 +50,7 @@ _ESCAPES = re.compile("(?:_[0-9A-F]{2})+")
 
 def metadata_name(name: str) -> str | None:
     """Return the name of the metadata element that keeps the values of the EZID element ``name``. Return None if no
-    name is possible.
-
-    Such names are too long or have a control character.
+    name is possible. Such names are too long or have a control character.
 
     >>> [metadata_name(each) for each in ("erc.who", "title", "_profile", "my name", "ezid.a")]
     ['erc.who', 'ezid.title', 'ezid-setting.profile', 'ezid-quoted.x-my_20name', 'ezid-quoted.x-ezid_2Ea']

@@ -46,9 +46,7 @@ _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
     """Convert the identifier ``identifier`` of EZID and its elements (pairs of name and text) to a record for the
-    import.
-
-    ``line`` is the line of the file where the identifier begins.
+    import. ``line`` is the line of the file where the identifier begins.
 
     >>> name = record(1, "ark:/12345/x5", [("_target", "https://example.org/"), ("_status", "unavailable | moved")])
     >>> name.state, name.reason
@@ -87,9 +85,8 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
 
 
 def _leads_to_itself(identifier: str, target: str | None) -> bool:
-    """Return whether a target is the page of the identifier at EZID, or its description at a resolver like this one.
-
-    A batch download has it for an identifier without a target.
+    """Return whether a target is the page of the identifier at EZID, or its description at a resolver like this one. A
+    batch download has it for an identifier without a target.
     """
     if not target:
         return False
@@ -208,9 +205,7 @@ class _Reading:
 
 def read_status(value: str) -> tuple[State | None, str]:
     """Return the state and the reason in the value ``value`` of the EZID element ``_status``, such as "unavailable |
-    moved".
-
-    The state is None if it is not one of EZID.
+    moved". The state is None if it is not one of EZID.
 
     >>> read_status("unavailable | moved"), read_status("hidden")
     (('unavailable', 'moved'), (None, ''))
@@ -230,9 +225,7 @@ def with_values(recorded: str, value: str) -> str:
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:
     r"""Parse the value ``value`` of the EZID element ``erc``. Return its elements, and whether the whole value is an
-    ERC record.
-
-    A label can occur several times, in any case of its letters. Its values are joined.
+    ERC record. A label can occur several times, in any case of its letters. Its values are joined.
 
     >>> erc_elements("who: Noah\nwhat: The Ark\nWho: Shem"), erc_elements("Noah")
     (({'erc.who': 'Noah; Shem', 'erc.what': 'The Ark'}, True), ({}, False))

@@ -3,9 +3,8 @@
     <records><record identifier="ID"><element name="NAME">VALUE</element>...</record>...</records>
 
 The element ``datacite`` contains an XML document, which becomes a text. The file is read in pieces. A document type
-declaration is refused, so that no entity exists: neither an external one nor one that expands.
-
-Source: EZID API, version 2, "Batch download".
+declaration is refused, so that no entity exists: neither an external one nor one that expands. Source: EZID API,
+version 2, "Batch download".
 """
 
 from __future__ import annotations
@@ -28,12 +27,9 @@ _MAX_AHEAD = 4 * MAX_OCTETS
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
-    """Yield each identifier of an EZID batch download in XML as a record. ``file`` is its name in messages.
-
-    ``stream`` is open for reading bytes.
-
-    Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a file. The code is
-    ``table-too-long`` for a record of more than 1,000,000 characters.
+    """Yield each identifier of an EZID batch download in XML as a record. ``file`` is its name in messages. ``stream``
+    is open for reading bytes. Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a
+    file. The code is ``table-too-long`` for a record of more than 1,000,000 characters.
     """
     reader = _Reader(file)
     while piece := stream.read(_PIECE):

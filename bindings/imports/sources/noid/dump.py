@@ -1,14 +1,11 @@
-"""Read the dump of a noid or egg database.
-
-Three forms are read, and the first lines decide which one a file has:
+"""Read the dump of a noid or egg database. Three forms are read, and the first lines decide which one a file has:
 
 - the output of Berkeley DB's ``db_dump -p`` or ``db_dump``: a header, then a line for each key and each value,
 - lines ``id|element|value``,
 - blocks of ANVL, which begin with ``:: id``, ``id: id`` or ``# id: id``.
 
-A key that begins with ``:/`` belongs to the minter (:mod:`minter`).
-
-Source: Berkeley DB, db_dump, "Output format"; NOID, "noid dbinfo"; egg, "dump".
+A key that begins with ``:/`` belongs to the minter (:mod:`minter`). Source: Berkeley DB, db_dump, "Output format";
+NOID, "noid dbinfo"; egg, "dump".
 """
 
 from __future__ import annotations
@@ -42,7 +39,6 @@ class BinderElement(NamedTuple):
 
 def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
     """Yield each identifier in a dump of noid or egg as a record. Add the settings of its minter to ``minter``.
-
     ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
     line of another form. ``lines`` are the lines of the file after ``first``.
     """

@@ -53,7 +53,6 @@ def identifier_of(text: str) -> str:
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
     """Convert the identifier ``identifier`` of noid or egg to a record. Its elements are pairs of name and text.
-
     ``line`` is the line of the file where the identifier begins.
 
     >>> name = record(1, "13030/xf93gt2q", [("_t", "https://example.org/1"), ("_c", "1435680779"), ("who", "Noah")])
