@@ -1,7 +1,5 @@
 """The answers to forms that are pages, such as a form with errors or a conflict, at an address of their own.
-
-A browser asks whether to send a form again if it goes back to the answer of a POST. So the answer is kept with the
-session, or for a user of the web server with the cookie of forms. The browser is redirected to it (Post/Redirect/Get).
+The answer is kept with the session or the cookie of forms, and the browser is redirected (Post/Redirect/Get).
 """
 
 from __future__ import annotations
@@ -28,10 +26,7 @@ MAX_CHARACTERS = 1_000_000
 
 @blueprint.get("/answers/<number>", endpoint="answer")
 def page(number: str) -> Response:
-    """Return the HTML page that was kept as the answer to a form, with its status.
-
-    ``number`` is the number in the URL of the answer. Raises :class:`HTTPRefusal` with 404 if it is not kept any more.
-    """
+    """Return the HTML page that was kept as the answer to a form, or 404 if it is not kept any more."""
     session = _browser()
     found = identify.accounts().sessions.answer(caller().account, session, number) if session else None
     if found is None:
@@ -46,9 +41,8 @@ def page(number: str) -> Response:
 
 @blueprint.after_request
 def redirect_to_answer(response: Response) -> Response:
-    """Keep the page that answers a form of a browser, and return a redirect to it.
-
-    ``response`` is the response of the view. It is returned unchanged if it is not a page, or is too large to keep.
+    """Keep the page that answers a form, and return a redirect to it.
+    A response that is not a page, or is too large to keep, is returned unchanged.
     """
     if (
         request.method != "POST"
@@ -73,10 +67,7 @@ def redirect_to_answer(response: Response) -> Response:
 
 
 def _browser() -> str | None:
-    """Return what this browser is known by: its session, or for a user that the web server reports its cookie of forms.
-
-    None if the browser has neither.
-    """
+    """Return the session of the browser, or else the cookie of forms of a user of the web server."""
     if identify.remote_user() is None:
         return cookies.session_id()
     form = cookies.known_form_id()

@@ -1,7 +1,5 @@
 """The question before a name is public permanently: values that it shares with another name, and pages without answer.
-
-Each form and table that makes a name public, or sets values of a public one, calls :func:`question`. The form is shown
-again with the question, and its hidden fields ``confirm`` are the answer. A move of targets tests a sample itself.
+The form is shown again with the question; its hidden fields ``confirm`` are the answer.
 """
 
 from __future__ import annotations
@@ -48,10 +46,7 @@ _REDIRECTS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sampled:
-    """The response of one new target: the ``target``, a short ``text``, and whether the target ``works``.
-
-    ``is_missing`` is true if the target has no page: there is no answer, or an error.
-    """
+    """The response of one new target. ``is_missing``: there is no answer, or an error instead of a page."""
 
     target: str
     text: str
@@ -61,11 +56,8 @@ class Sampled:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Concern:
-    """A reason not to make a name public.
-
-    - ``code``: the shared value, or "unanswered" for a target without an answer, or "embargo" for a date in the future.
-    - ``name``: the name that would be public, with its values. ``text``: the shared text, or the target.
-    - ``other``: the name that has the text already, or None. ``reason``: why there is no answer.
+    """A reason not to make ``name`` public. ``text`` is the shared text or the target without an answer. ``other`` is
+    the name that has the text already. ``code`` is "embargo" for a date in the future.
     """
 
     code: Literal["number", "target", "title", "unanswered", "embargo"]
@@ -83,9 +75,8 @@ class Concern:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """The concerns about names that would be public. ``more`` is the number of those that are not listed.
-
-    ``is_complete`` is false if more names were not compared. ``tokens`` are the texts that confirm the concerns.
+    """The concerns about names that would be public, and the ``tokens`` that confirm them.
+    ``more`` counts those that are not listed. ``is_complete`` is false if some names were not compared.
     """
 
     concerns: Sequence[Concern] = ()
@@ -101,10 +92,8 @@ def _digest(texts: Iterable[str]) -> str:
 def question(
     names: Iterable[NewValues | None], *, requests: bool = True, also: Sequence[Concern] = ()
 ) -> Question | None:
-    """Return the question about names that would be public, or None without a concern that the form has not confirmed.
-
-    - ``names``: the new values of the names; None for a name that is not public.
-    - ``requests``: whether to request the new targets, at most :data:`SAMPLE`.
+    """Return the question about the new values of names, or None without a concern that the form has not confirmed.
+    None among ``names`` is a name that is not public. ``requests`` requests at most :data:`SAMPLE` new targets.
     """
     shared, by_target = list[Concern](), dict[str, NewValues]()
     remaining = (each for each in names if each is not None)

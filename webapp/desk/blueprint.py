@@ -142,11 +142,7 @@ def caller() -> Caller:
 
 
 def see_other(endpoint: str, **values: object) -> AnyResponse:
-    """Return a redirect of a browser to another page, with the status 303, after a form was sent.
-
-    ``endpoint`` is the name of the view of that page, such as "desk.names". ``values`` are the parts of its path and
-    the parameters of its query string.
-    """
+    """Return a redirect (303) after a form. ``values`` are for the path or the query string of ``endpoint``."""
     return redirect(url(endpoint, **values), HTTPStatus.SEE_OTHER)
 
 

@@ -38,13 +38,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """The numbers of names.
-
-    - ``total``: the number of all names. ``states``: a bar for each state.
-    - ``shoulders``: the bars of the largest shoulders. ``other_shoulders``: the number of the others.
-    - ``months``: the bars of the last months of creation, without gaps.
-    - ``counted``: the time of the count in UTC.
-    """
+    """The numbers of names, as bars by state, by shoulder (the largest ones) and by month of creation, without gaps."""
 
     total: int
     states: Sequence[Bar]
@@ -71,10 +65,7 @@ def count(bindings: Bindings) -> Counts:
 
 
 def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
-    """Return the bars of a plot, one for each label. The longest bar has the length 100.
-
-    ``numbers`` has a number for each label. ``labels`` are the labels to show, in their order; a label without a
-    number is 0.
+    """Return a bar for each label, in this order. The longest one has the length 100; a label without a number is 0.
 
     >>> bars({"live": 30, "reserved": 10}, ["live", "reserved", "withdrawn"])[1:]
     [Bar(label='reserved', number=10, length=33.3), Bar(label='withdrawn', number=0, length=0.0)]
@@ -84,9 +75,7 @@ def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
 
 
 def last_months(numbers: Mapping[str, int]) -> list[str]:
-    """Return the last 12 to 24 months as "YYYY-MM" in order. The last one is the last month with names.
-
-    ``numbers`` has the number of names for each month that has names.
+    """Return 12 to 24 months as "YYYY-MM" in order, up to the last month with names.
 
     >>> last_months({"2026-02": 1, "2025-12": 4})[-3:], len(last_months({"2026-02": 1}))
     (['2025-12', '2026-01', '2026-02'], 12)

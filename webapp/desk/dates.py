@@ -15,17 +15,12 @@ _DAY = len("2026-11-23")
 
 
 def read_since(text: str) -> datetime:
-    """Return the time at which a period begins. ``text`` is a date or a time, such as "2026-11-23".
-
-    Raises ValueError or OverflowError for another text.
-    """
+    """Return the time at which the period of a date or time begins. Raises ValueError or OverflowError."""
     return _moment(text)
 
 
 def read_before(text: str) -> datetime:
-    """Return the time at which a period ends. ``text`` is a date or a time; a date includes its whole day.
-
-    Raises ValueError or OverflowError for another text.
+    """Return the time at which a period ends. A date includes its whole day. Raises ValueError or OverflowError.
 
     >>> f"{read_before('2026-11-23'):%Y-%m-%d %H:%M}"
     '2026-11-24 00:00'
@@ -53,11 +48,7 @@ class Period(NamedTuple):
 
 
 def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Period:
-    """Return the period that the fields ``since`` and ``before`` describe.
-
-    ``given`` has the texts of the fields by their names. Problems of wrong dates are added to ``errors`` by the same
-    names.
-    """
+    """Return the period of the fields ``since`` and ``before``, and add the problems of wrong dates to ``errors``."""
     found: list[datetime | None] = []
     for name, read in (("since", read_since), ("before", read_before)):
         try:

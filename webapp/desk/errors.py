@@ -34,10 +34,7 @@ _NOT_VALID = Translatable("The request is not valid")
 
 @blueprint.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
-    """Answer a failed request with an HTML page of the desk. Fragments and JSON are answered as on the other pages.
-
-    ``error`` is the exception that the view raised; it has the status.
-    """
+    """Answer a failed request with an HTML page of the desk. Fragments and JSON are answered as on the other pages."""
     if not has_caller() or wants_json() or htmx_request.htmx or not 400 <= (error.code or 0) < 500:
         return errors.answer(error)
     refused = error if isinstance(error, HTTPRefusal) else None
@@ -49,10 +46,7 @@ def http_error(error: HTTPException) -> Response:
 
 @blueprint.errorhandler(BindingError)
 def binding_error(error: BindingError) -> Response:
-    """Answer a request that :mod:`~ararat.webapp.management` refused, with an HTML page or JSON.
-
-    ``error`` is the exception; its code decides the status.
-    """
+    """Answer a request that :mod:`~ararat.webapp.management` refused. The code of the error decides the status."""
     refused = errors.refusal(error)
     # A form has no If-Match, so that 412 would name a precondition that no client sent.
     refused.code = HTTPStatus.CONFLICT if refused.code == HTTPStatus.PRECONDITION_FAILED else refused.code
@@ -72,8 +66,7 @@ def _page(
     operation: object = None,
 ) -> Response:
     """Render the page: the error, the reason, and the way to fix it. A curator can record ``unknown_name``.
-
-    ``operation`` is the number of the operation that must be stopped or undone first, or None.
+    ``operation`` is the number of the operation that must be stopped or undone first.
     """
     code = HTTPStatus(status)
     is_forbidden = code is HTTPStatus.FORBIDDEN and expected is not None

@@ -32,10 +32,7 @@ Row = Mapping[str, object]
 
 
 def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
-    """Return the label and the URL of each file format in which a list can be exported.
-
-    ``endpoint`` is the name of the view that exports. ``values`` are the filters of the list by their names.
-    """
+    """Return the label and the URL of each file format in which a list can be exported, with its filters."""
     other = _WITH_COMMAS if preferred_separator() == "semicolon" else _WITH_SEMICOLONS
     return [(label, url(endpoint, **form, **values)) for label, form in (_CSV, other, _JSON_LINES)]
 
@@ -47,10 +44,7 @@ def preferred_separator() -> str:
 
 
 def separator() -> str:
-    """Return the separator of CSV that the request selects: comma, semicolon or tab. The default is that of the caller.
-
-    Spreadsheet programs in German or French show a file with commas in one column. Raises :class:`HTTPRefusal`.
-    """
+    """Return the separator of CSV of the request, by default that of the caller. Raises :class:`HTTPRefusal`."""
     given = request.values.get("separator") or preferred_separator()
     if given not in _SEPARATORS:
         message = Translatable("The separator is not known. Use comma, semicolon or tab.")
@@ -59,48 +53,30 @@ def separator() -> str:
 
 
 def require_valid(errors: Mapping[str, FieldProblem]) -> None:
-    """Raise :class:`HTTPRefusal` if a filter has an error, because the file would have rows that the user does not
-    want.
-
-    ``errors`` has the problems of the filters by their names.
-    """
+    """Raise :class:`HTTPRefusal` if a filter has an error, because the file would have unwanted rows."""
     if errors:
         message = Translatable("A filter is not valid. Correct it before the export.")
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:
-    """Return rows as a CSV file to save, in UTF-8 and without formulas (RFC 4180).
-
-    - ``name``: the name of the file without its ending.
-    - ``columns``: the names of the columns, which are the first row.
-    """
+    """Return rows as a CSV file to save, in UTF-8 and without formulas (RFC 4180). ``name`` is without its ending."""
     cells = ([row.get(column) for column in columns] for row in rows)
     lines = spreadsheet.text_lines(chain([columns], cells), delimiter=separator())
     return csv_lines(name, chain([BYTE_ORDER_MARK], lines))
 
 
 def csv_lines(name: str, lines: Iterator[str]) -> Response:
-    """Return lines of CSV as a file to save.
-
-    ``name`` is the name of the file without its ending. ``lines`` are the lines with their line ends, and with the byte
-    order mark.
-    """
+    """Return lines of CSV, with their line ends and the byte order mark, as a file. ``name`` is without its ending."""
     return file(f"{name}.csv", lines, "text/csv; charset=utf-8; header=present")
 
 
 def json_lines_file(name: str, rows: Iterable[Row]) -> Response:
-    """Return rows as a file to save with a JSON object on each line.
-
-    ``name`` is the name of the file without its ending. ``rows`` has a mapping for each line.
-    """
+    """Return rows as a file to save with a JSON object on each line. ``name`` is without its ending."""
     return file(f"{name}.jsonl", (f"{json.dumps(row)}\n" for row in rows), "application/x-ndjson")
 
 
 def file(name: str, lines: Iterator[str], content_type: str) -> Response:
-    """Return lines of text as a file to save.
-
-    ``lines`` are the lines with their line ends. ``content_type`` is the media type.
-    """
+    """Return lines of text, with their line ends, as a file to save."""
     # A list can have millions of rows, so they are read while the response is sent.
     return download(lines, content_type, name)

@@ -12,19 +12,15 @@ from ...identifiers.text.translatable import sentence
 
 
 class FieldProblem(NamedTuple):
-    """An error of a form field.
-
-    ``message`` is a sentence about the error and its reason. ``expected`` describes the accepted values, or is None.
-    """
+    """An error of a form field: a sentence about it and its reason, and a description of the accepted values."""
 
     message: str
     expected: str | None = None
 
     @classmethod
     def of(cls, error: CatalogueError) -> FieldProblem:
-        """Return the problem to show in a form for an error of the bindings.
-
-        It is raised again if no other value of the field corrects it, because the database cannot be used.
+        """Return the problem to show for an error of the bindings.
+        An error that no other value corrects is raised again.
 
         >>> FieldProblem.of(CatalogueError("redirect-status"))
         FieldProblem(message='This status cannot be used for a redirect.', expected='302 or 307')
@@ -35,9 +31,7 @@ class FieldProblem(NamedTuple):
 
 
 def number_of(text: str, most: int) -> int | None:
-    """Return the number that a text has in decimal digits, or None for another text.
-
-    ``text`` comes from a request. A number above ``most`` returns ``most``.
+    """Return the number that a text has in decimal digits, at most ``most``, or None for another text.
 
     >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("١", 100)
     (12, 100, None, None)
@@ -48,9 +42,7 @@ def number_of(text: str, most: int) -> int | None:
 
 
 def statement_of(field: str, form: MultiDict[str, str]) -> str:
-    """Return the value of a form field. The two values of a persistence statement, a term and words, are joined.
-
-    ``field`` is the name of the field. ``form`` has the fields of the request.
+    """Return the value of a form field. The term and the words of a persistence statement are joined.
 
     >>> statement_of("availability", MultiDict([("availability", "finite"), ("availability", "until 2030")]))
     'finite, until 2030'
@@ -63,11 +55,5 @@ def statement_of(field: str, form: MultiDict[str, str]) -> str:
 
 
 def comparable(text: str) -> str:
-    r"""Return a text that each database can compare with recorded texts. ``text`` comes from a request.
-
-    PostgreSQL refuses the character NUL, which is replaced. A recorded text never has it.
-
-    >>> comparable("jane\0") == "jane\ufffd"
-    True
-    """
+    """Return a text of a request without NUL, which PostgreSQL refuses and no recorded text has."""
     return text.replace("\0", "\ufffd")

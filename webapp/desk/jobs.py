@@ -16,9 +16,8 @@ from .blueprint import blueprint, caller, see_other
 
 @blueprint.post("/jobs/<int:number>/resume", endpoint="resume_job")
 def resume(number: int) -> AnyResponse:
-    """Continue a job of the caller that its server ended, and redirect to its page.
-
-    An administrator can continue each job. Another job is answered with 404.
+    """Continue a job that its server ended, and redirect to its page.
+    A job of another account is answered with 404, except for an administrator.
     """
     jobs = current_imports()
     job = jobs.get_of(require_reader(caller()), number) or abort(404)

@@ -38,10 +38,7 @@ _COLUMNS = ("identifier", "title", "resource", "target", "state", "status", "url
 
 @blueprint.get("/links", endpoint="links")
 def page() -> str:
-    """Return the HTML page with the targets that have a state, in the order of their names.
-
-    The query parameter ``state`` is the state.
-    """
+    """Return the HTML page with the targets that have the state in the query parameter ``state``, by name."""
     links, state, after = _links(), _state(), comparable(request.args.get("after", ""))
     found = links.of_state(state, after, _PAGE + 1)
     following = found[_PAGE - 1].key if len(found) > _PAGE else None
@@ -62,10 +59,7 @@ def page() -> str:
 
 @blueprint.get("/links.<any(csv, jsonl):form>")
 def export_links(form: str) -> Response:
-    """Return all targets with a state as a file to save. ``form`` is "csv" or "jsonl" (JSON Lines).
-
-    The query parameter ``state`` is the state.
-    """
+    """Return all targets with the state in the query parameter ``state`` as a file to save ("csv" or "jsonl")."""
     state = _state()
     rows = (link.as_dict() for link in _all(_links(), state))
     if form == "csv":
@@ -122,9 +116,7 @@ def _relocate_all(picked: Sequence[str]) -> AnyResponse:
 @blueprint.get("/links/promises", endpoint="promises")
 def show_promises() -> str:
     """Return the HTML page with the names that are promised as persistent and do not keep it, in the order of the
-    names.
-
-    A page reads at most :data:`_CHECKED` names, so that it is fast with any number of names.
+    names. A page reads at most :data:`_CHECKED` names.
     """
     bindings, links = site_bindings(), _links()
     records = PrefixRecords(bindings.prefixes.list())

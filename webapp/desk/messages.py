@@ -1,8 +1,5 @@
-"""Messages about a change, which the next page of the desk shows.
-
-A form redirects to a page, so the message travels in a cookie. Only this site can make it: the cookie is authenticated
-with the session. The next page deletes it. A message with the secret of a token or a one-time link has another cookie,
-which the browser sends only for the list of tokens, or for the pages of accounts.
+"""Messages about a change, which the next page of the desk shows. They are in a cookie, authenticated with the session.
+A secret has another cookie, which the browser sends only for the list of tokens or the pages of accounts.
 """
 
 from __future__ import annotations
@@ -32,12 +29,7 @@ _END = "\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """A message at the top of a page.
-
-    - ``text`` and ``status``: the sentence, and its kind, such as "good" or "warn".
-    - ``label`` and ``path``: the text of a link, and its path on this site. Both are empty without a link.
-    - ``secret``: a text that is shown once, such as the secret of a new token, or "".
-    """
+    """A message at the top of a page. It can have a link, and a secret that is shown once."""
 
     text: str
     status: Status = "good"
@@ -47,12 +39,8 @@ class Message:
 
 
 def put(text: str, status: Status = "good", *, label: str = "", path: str = "", secret: str = "") -> None:
-    """Show a message on the next page of the browser, in the language of this request.
-
-    - ``text``: the message. It is shortened to 1,500 bytes of UTF-8.
-    - ``status``: the kind of the message, such as "good" or "warn".
-    - ``label`` and ``path``: the text and the path of a link below the message. A long path is omitted.
-    - ``secret``: a text that is shown once, such as the secret of a token.
+    """Show a message, of at most 1,500 bytes, on the next page, with a link (``label``, ``path``) below it.
+    A long path is omitted. ``secret`` is a text that is shown once.
     """
     text, label = translated(text), translated(label)
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:

@@ -22,10 +22,7 @@ from .forms import FieldProblem
 
 
 class Move(NamedTuple):
-    """The form of a move: the beginning of the old targets (``source``) and of the new ones (``destination``).
-
-    ``below`` is the beginning of the names to change, or an empty text.
-    """
+    """The form of a move: the beginning of the old targets, of the new ones, and of the names (``below``)."""
 
     source: str
     destination: str
@@ -34,9 +31,7 @@ class Move(NamedTuple):
 
 @blueprint.get("/moves", endpoint="moves")
 def page() -> str:
-    """Return the HTML page with the form to move targets. The query parameters ``source`` and ``destination`` fill
-    it.
-    """
+    """Return the page with the form to move targets. The query parameters ``source`` and ``destination`` fill it."""
     require_curator(caller())
     return _page(_move(), {}, None)
 
@@ -44,9 +39,7 @@ def page() -> str:
 @blueprint.post("/moves")
 def send() -> AnyResponse:
     """Replace the beginning of many targets, as the form fields ``source`` and ``destination`` describe.
-
-    Without the field ``apply``, return an HTML page that shows the changes. The field ``preview`` is the digest of
-    these changes. If the changes are different now, they are shown again.
+    Without the field ``apply``, or if the changes are not those of ``preview`` (their digest), show the changes.
     """
     move = _move()
     problems = {

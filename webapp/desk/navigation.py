@@ -23,9 +23,8 @@ MAX_DEAD = 99
 
 
 class _Page(NamedTuple):
-    """A page in the header: its label and endpoint, and the roles that can use it.
-
-    ``also`` is the endpoint of another page that belongs to it, as do the pages below that one.
+    """A page in the header, with the roles that can use it.
+    The page ``also`` belongs to it.
     """
 
     label: str
@@ -88,10 +87,7 @@ _HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "pub
 
 
 def links(pages: Sequence[_Page], caller: Caller) -> list[NavigationLink]:
-    """Return the links to the pages that an account can use: those of :data:`PLACES` or :data:`MANAGE`.
-
-    ``caller`` is the account that reads the current page.
-    """
+    """Return the links to the pages of :data:`PLACES` or :data:`MANAGE` that an account can use."""
     found: list[NavigationLink] = []
     role, here = caller.role, f"{request.script_root}{request.path}"
     for page in pages:
@@ -122,12 +118,8 @@ class PageLinks(NamedTuple):
 
 
 def page_links(first: str | None, following: str | None) -> PageLinks:
-    """Return the links of a list to its first, previous and next page.
-
-    ``first`` is the URL of the first page, or None on the first page. ``following`` is the URL of the next page, or
-    None on the last page.
-
-    A list can be read only forwards. So the query parameter ``trail`` has the positions of the pages before.
+    """Return the links of a list to its first, previous and next page. None: it is the first or the last page. A list
+    can be read only forwards. So the query parameter ``trail`` has the positions of the pages before.
     """
     trail = request.args.getlist("trail")
     name = "after" if "after" in request.args else "before"

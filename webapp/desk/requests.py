@@ -35,11 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Requests:
-    """The requests in a period.
-
-    ``total`` is their sum. ``times`` are the counts of each day or month, the oldest first, without gaps; ``plot`` has
-    their bars.
-    """
+    """The requests in a period: their sum, and the counts of each day or month without gaps, the oldest first."""
 
     total: Total
     times: Sequence[Total]
@@ -47,13 +43,8 @@ class Requests:
 
 
 def requests_in(counts: CountStore, period: Period, today: date, name: str | None = None) -> Requests:
-    """Return the number of requests in a period: its sum, and the numbers for each day or month.
-
-    - ``period``: the period, such as "days" or "months".
-    - ``today``: the last day of the period.
-    - ``name``: the key of one name, or None for all names.
-
-    Raises :class:`~ararat.middleware.BindingsUnavailable`.
+    """Return the number of requests in a period that ends ``today``, for the key of a name or for all names. Raises
+    :class:`~ararat.middleware.BindingsUnavailable`.
     """
     requested = CountSelection(name=name, first=_first(period, today))
     found = {each.label: each for each in counts.totals("day" if period == "days" else "month", requested)}
@@ -64,10 +55,7 @@ def requests_in(counts: CountStore, period: Period, today: date, name: str | Non
 
 
 def requests_of_name(counts: CountStore, name: str) -> Requests | None:
-    """Return the number of requests for a name in the last months, or None if the counts cannot be read.
-
-    ``name`` is the key of the name. The reason why they cannot be read is written to the server log.
-    """
+    """Return the number of requests for a name in the last months. If it cannot be read, log why and return None."""
     try:
         return requests_in(counts, "months", _today(), name)
     except BindingsUnavailable as error:
@@ -77,10 +65,7 @@ def requests_of_name(counts: CountStore, name: str) -> Requests | None:
 
 @blueprint.get("/requests", endpoint="requests")
 def page() -> str:
-    """Return the HTML page with the requests in a period, and the most requested names.
-
-    The query parameter ``period`` is the period.
-    """
+    """Return the HTML page with the requests in the query parameter ``period``, and the most requested names."""
     counts, period, today = site().statistics, _period(), _today()
     found: Requests | None = None
     names: list[Total] = []
@@ -109,10 +94,7 @@ def page() -> str:
 
 @blueprint.get("/requests.<any(csv, jsonl):form>")
 def export_requests(form: str) -> Response:
-    """Return the number of requests for each name in the period as a file to save.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines). The query parameter ``period`` is the period.
-    """
+    """Return the number of requests for each name in the query parameter ``period`` as a file ("csv" or "jsonl")."""
     counts, period = site().statistics, _period()
     totals = [] if counts is None else counts.totals("name", CountSelection(first=_first(period, _today())))
     rows = (dict[str, object](zip(_COLUMNS, each, strict=True)) for each in totals)

@@ -1,7 +1,5 @@
 """The page that keeps the values of a form whose session has ended.
-
-The token of a form belongs to a session. So the form cannot be sent unchanged after the user signs in again. The page
-asks the user to sign in, and sends the same values with the token of the new session.
+It asks the user to sign in, and sends the same values with the token of the new session.
 """
 
 from __future__ import annotations
@@ -20,9 +18,8 @@ _NOT_SHOWN = (csrf.FIELD, "revision", "etag", "kept")
 
 
 def is_kept(error: HTTPRefusal) -> bool:
-    """Return whether the page can keep the form of the current request, which was refused with ``error``.
-
-    A form of another site is not kept. A password is not repeated in a page, and files cannot be.
+    """Return whether the page can keep the form of the current request.
+    One of another site, with a password or with files cannot be kept.
     """
     # A client that sends neither field can be an old browser with a form of another site.
     is_marked = "Sec-Fetch-Site" in request.headers or "Origin" in request.headers
@@ -40,10 +37,7 @@ def is_kept(error: HTTPRefusal) -> bool:
 
 
 def page(error: HTTPRefusal, action: str) -> Response:
-    """Return an HTML page with the values of a form that was refused, so that the user can send it again.
-
-    ``error`` is the refusal. ``action`` is the URL that the form is sent to.
-    """
+    """Return an HTML page with the values of a refused form, so that the user can send it to ``action`` again."""
     sent = list(request.form.items(multi=True))
     shown = render_template(
         "desk/unsent.html",

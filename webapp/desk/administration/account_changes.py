@@ -95,10 +95,7 @@ def _link(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def put_link(account: Account, secret: str) -> None:
-    """Show a one-time link to set a password on the next page of the browser.
-
-    ``secret`` is the last segment of the link.
-    """
+    """Show a one-time link to set a password on the next page of the browser."""
     root = site().origin or request.host_url.rstrip("/")
     said = Translatable.counted(
         "Send this link to the person of the account %(name)s. It is valid once, within %(number)s hour. "

@@ -44,10 +44,7 @@ def page() -> str:
 
 @blueprint.get("/accounts.<any(csv, jsonl):form>")
 def export_accounts(form: str) -> Response:
-    """Return all accounts as a file to save, without passwords and tokens.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines).
-    """
+    """Return all accounts as a file to save ("csv" or "jsonl"), without passwords and tokens."""
     _administrator()
     rows = [account.as_dict() for account in identify.accounts().list()]
     if form == "csv":
@@ -77,20 +74,14 @@ def add() -> AnyResponse:
 
 @blueprint.get("/accounts/<name>", endpoint="account")
 def account(name: str) -> str:
-    """Return the HTML page of an account, with its grants, sessions, tokens and the forms to change them.
-
-    Answers 404 for an unknown one.
-    """
+    """Return the HTML page of an account with the forms to change it, or 404 for an unknown account."""
     _administrator()
     return _account_page(_find(name))
 
 
 @blueprint.post("/accounts/<name>/<change>", endpoint="change_account")
 def change_account(name: str, change: str) -> AnyResponse:
-    """Make a change of an account, and redirect to its page, or show the page with the error.
-
-    ``change`` is the name of the change, one of :data:`~.account_changes.CHANGES`. Answers 404 for another one.
-    """
+    """Make one of :data:`~.account_changes.CHANGES`, and redirect to the page of the account, or show the error."""
     if change not in CHANGES:
         abort(HTTPStatus.NOT_FOUND)
     asking = _administrator(f"account.{change}")
@@ -107,9 +98,8 @@ def change_account(name: str, change: str) -> AnyResponse:
 
 
 def _administrator(operation: str | None = None) -> Caller:
-    """Return the caller of a page or of a change (``operation``), and write a refused change to the audit.
-
-    Raises :class:`Forbidden` unless the caller is an administrator, and :class:`HTTPRefusal` for a change with a token.
+    """Return the caller of a page or of a change (``operation``), and write a refused change to the audit. Raises
+    :class:`Forbidden` unless the caller is an administrator, and :class:`HTTPRefusal` for a change with a token.
     """
     try:
         asking = require_administrator(caller())

@@ -1,8 +1,5 @@
-"""The page of the branding of the public pages: a form with a preview, and the earlier versions. Only for
-administrators.
-
-The form has the revision that the page showed. If another account saved a version meanwhile, nothing is written, and
-the page shows the recorded version beside the form.
+"""The page of the branding of the public pages, for administrators: a form with a preview, and the earlier versions.
+If another account saved a version meanwhile, nothing is written, and the page shows both versions.
 """
 
 from __future__ import annotations
@@ -52,12 +49,7 @@ _MAX_REVISION = 10**9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BrandingChange:
-    """A version of the branding in the history.
-
-    - ``revision``: the number of the version. ``when``: the time in UTC.
-    - ``actor``: the account that saved it, or None.
-    - ``differences``: the values that differ from the version before.
-    """
+    """A version of the branding in the history, with the values that differ from the version before."""
 
     revision: int
     actor: str | None
@@ -99,12 +91,7 @@ def save() -> AnyResponse:
 
 
 class PageSample(NamedTuple):
-    """A sample of a public page.
-
-    - ``scheme``: "light" or "dark".
-    - ``paper``, ``ink`` and ``colour``: the colours of the page, of the text and of the links.
-    - ``contrast``: the contrast of the links, from 1 to 21.
-    """
+    """A sample of a public page: the colours of the page, the text and the links. ``contrast`` is from 1 to 21."""
 
     scheme: Literal["light", "dark"]
     paper: str
@@ -176,8 +163,6 @@ def restore() -> AnyResponse:
 def differences(before: Branding, after: Branding) -> list[Difference]:
     """Return the fields of two versions of the branding that differ, with their values as texts to show.
 
-    ``before`` is the earlier version and ``after`` is the later one.
-
     >>> differences(Branding(), Branding(institution="A library"))
     [Difference(field='Institution', before='', after='A library')]
     """
@@ -198,10 +183,7 @@ def _show_value(value: str | None) -> str:
 
 
 def _read() -> tuple[dict[branding.Field, str | None], dict[str, FieldProblem]]:
-    """Return the values of the form in their stored form, and the problems of its fields.
-
-    The value of a field with a problem is as it was entered.
-    """
+    """Return the values of the form in their stored form, and its problems. A wrong value stays as it was entered."""
     values: dict[branding.Field, str | None] = {}
     problems: dict[str, FieldProblem] = {}
     for field in branding.FIELDS:

@@ -1,6 +1,5 @@
-"""The form for the first shoulder: a NAAN and the beginning of its names. Only for administrators.
-
-It shows the beginning and one example name before anything is written. The registry of NAANs says whose the number is.
+"""The form for the first shoulder, for administrators: a NAAN and the beginning of its names.
+It shows one example name, and the owner of the NAAN from the registry, before anything is written.
 """
 
 from __future__ import annotations

@@ -28,13 +28,7 @@ _FIXES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def account_problem(error: AccountError) -> FieldProblem:
-    """Return the problem to show in a form for an error of accounts: what is wrong, and how to fix it.
-
-    ``error`` is the error that an operation on accounts raised.
-
-    >>> account_problem(AccountError("account-last", "jane is the last administrator"))
-    FieldProblem(message='jane is the last administrator. Make another account an administrator first.', expected=None)
-    """
+    """Return the problem to show in a form for an error of accounts: what is wrong, and how to fix it."""
     fix = _FIXES.get(error.code, error.fix)
     return FieldProblem(Translatable("%(problem)s %(fix)s", problem=sentence(error.message), fix=sentence(fix)))
 

@@ -66,10 +66,7 @@ def save() -> AnyResponse:
 
 @blueprint.post("/account/password", endpoint="change_own_password")
 def change_password() -> AnyResponse:
-    """Set a new password of the caller, who must type the current one. Redirect, or show the form with its errors.
-
-    All other sessions end.
-    """
+    """Set a new password of the caller, who must type the current one. All other sessions end."""
     asking, known = require_person(), identify.accounts()
     problems = _change_password(asking)
     if problems:

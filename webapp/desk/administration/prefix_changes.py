@@ -1,7 +1,5 @@
-"""The forms that set and remove the record of a NAAN or shoulder with its rule. Only for administrators.
-
-A form has the entity tag of the record that the page showed. If another account changed the record meanwhile, nothing
-is written, and a page shows both versions.
+"""The forms that set and remove the record and rule of a NAAN or shoulder, for administrators.
+If another account changed the record meanwhile, nothing is written, and a page shows both versions.
 """
 
 from __future__ import annotations
@@ -38,10 +36,7 @@ from .prefix_history import LABELS, differences, values_of
 
 @blueprint.get("/prefixes/edit", endpoint="edit_prefix")
 def edit() -> str:
-    """Return the HTML page with the form for a prefix record. The query parameter ``prefix`` is the prefix.
-
-    Without this parameter, the form is for a new record.
-    """
+    """Return the HTML page with the form for the record of the query parameter ``prefix``, or for a new record."""
     require_administrator(caller())
     prefix = request.args.get("prefix", "").strip()
     found = site_bindings().prefixes.get(prefix) if prefix else None

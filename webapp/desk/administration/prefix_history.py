@@ -37,12 +37,7 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PrefixChange:
-    """A change of a prefix record or of its rule.
-
-    - ``title``: the kind of the change, as text.
-    - ``actor``: the account that made it, or None. ``when``: the time in UTC.
-    - ``differences``: the values that differ.
-    """
+    """A change of a prefix record or of its rule. ``title`` is the kind of the change, as text."""
 
     title: str
     actor: str | None
@@ -51,10 +46,7 @@ class PrefixChange:
 
 
 def values_of(record: PrefixRecord | None) -> dict[str, str]:
-    """Return the texts of a prefix record and its rule, by the names of their fields.
-
-    ``record`` is the record, or None if nothing is recorded. A value that is not recorded is an empty text.
-    """
+    """Return the texts of a prefix record and its rule, by the names of their fields, or "" for a missing value."""
     values = dict.fromkeys(LABELS, "")
     if record is not None:
         values |= _texts(record)
@@ -64,9 +56,7 @@ def values_of(record: PrefixRecord | None) -> dict[str, str]:
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:
-    """Return the fields of two versions of a prefix record that differ.
-
-    ``before`` and ``after`` are results of :func:`values_of`, for the earlier and the later version.
+    """Return the fields that differ between two results of :func:`values_of`.
 
     >>> differences({"who": "Library"}, {"who": "Archive", "what": ""})
     [Difference(field='Who', before='Library', after='Archive')]
@@ -84,11 +74,7 @@ def _show_value(field: str, values: Mapping[str, str]) -> str:
 
 
 def changes_of(events: Sequence[PrefixEvent], rule_events: Sequence[RuleEvent]) -> list[PrefixChange]:
-    """Return the changes of a prefix record and of its redirect rule, the newest first.
-
-    ``events`` is the history of the record, and ``rule_events`` is the history of the rule. At most :data:`MAX_SHOWN`
-    changes are returned.
-    """
+    """Return at most :data:`MAX_SHOWN` changes of a prefix record and of its redirect rule, the newest first."""
     changes = [*_of_record(events), *_of_rule(rule_events)]
     return sorted(changes, key=lambda change: change.when, reverse=True)[:MAX_SHOWN]
 

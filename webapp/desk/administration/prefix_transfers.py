@@ -1,6 +1,5 @@
-"""The forms for an institution that follows another one, and for one that leaves. Only for administrators.
-
-Each form first shows what would change, and writes nothing. The form of that preview writes.
+"""The forms for an institution that follows another one, and for one that leaves, for administrators.
+Each form first shows what would change; the form of this preview writes it.
 """
 
 from __future__ import annotations
@@ -28,21 +27,15 @@ from ..forms import FieldProblem
 
 @blueprint.get("/prefixes/succeed", endpoint="succeed_prefix")
 def succession() -> str:
-    """Return the HTML page with the form to make another institution responsible for a prefix.
-
-    The query parameter ``prefix`` is the prefix, which the form shows. The caller must be an administrator.
-    """
+    """Return the HTML page with the form to make another institution responsible for the query parameter ``prefix``."""
     require_administrator(caller())
     return _succession({}, None)
 
 
 @blueprint.post("/prefixes/succeed", endpoint="save_succession")
 def succeed() -> AnyResponse:
-    """Make the institution in the form responsible for a prefix, and redirect to the page of its record.
-
-    The form fields are ``prefix``, ``to`` (the institution), ``contact`` and ``accounts``. Without the field
-    ``apply``, return an HTML page that shows the changes. A wrong field returns the form with its errors and the
-    status 422.
+    """Make the institution in the form field ``to`` responsible for a prefix, and redirect to the page of its record.
+    Without the field ``apply``, return a page that shows the changes; with a wrong field, the form and 422.
     """
     problems: dict[str, FieldProblem] = {}
     result: Succession | None = None
@@ -72,9 +65,7 @@ def succeed() -> AnyResponse:
 
 @blueprint.get("/prefixes/depart", endpoint="depart_prefix")
 def departure() -> str:
-    """Return the HTML page with the form for an institution that leaves. The query parameter ``prefix`` is its
-    prefix.
-    """
+    """Return the HTML page with the form for an institution that leaves, with the query parameter ``prefix``."""
     require_administrator(caller())
     return _departure({}, None)
 
@@ -82,8 +73,7 @@ def departure() -> str:
 @blueprint.post("/prefixes/depart", endpoint="save_departure")
 def depart() -> AnyResponse:
     """Retire the prefix in the form, move the targets of its names, and redirect to the page of its record.
-
-    Without the form field ``apply``, return an HTML page that shows the changes.
+    Without the form field ``apply``, return a page that shows the changes.
     """
     problems: dict[str, FieldProblem] = {}
     result: BulkResult | None = None

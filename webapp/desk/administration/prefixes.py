@@ -32,10 +32,7 @@ def page() -> str:
 
 @blueprint.get("/prefixes.<any(csv, jsonl):form>")
 def export_prefixes(form: str) -> Response:
-    """Return the records of all NAANs and shoulders as a file to save, and the rules of prefixes without a record.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines).
-    """
+    """Return the prefix records, and the rules of prefixes without a record, as a file to save ("csv" or "jsonl")."""
     records, rules = _records_and_other_rules()
     rows = [record.as_dict() for record in records]
     rows += [{"prefix": rule.prefix, "rule": {"template": rule.template, "redirect": rule.redirect}} for rule in rules]
@@ -46,9 +43,7 @@ def export_prefixes(form: str) -> Response:
 
 @blueprint.get("/prefixes/record", endpoint="prefix")
 def record() -> str:
-    """Return the HTML page of a prefix record, with its inherited texts and its history.
-
-    The query parameter ``prefix`` is the prefix, such as "ark:12345/x5". A removed record has a page with its history.
+    """Return the HTML page of the record of the query parameter ``prefix``, with its inherited texts and its history.
     Raises :class:`Missing` for a prefix that never had a record.
     """
     bindings = site_bindings()

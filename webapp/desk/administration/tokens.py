@@ -34,10 +34,7 @@ def page() -> str:
 
 @blueprint.post("/tokens", endpoint="create_token")
 def create() -> AnyResponse:
-    """Create the token that is described by the form fields, and redirect to the list of tokens.
-
-    The list shows the secret of the token once. A reload of the list creates no other token.
-    """
+    """Create the token in the form fields, and redirect to the list of tokens, which shows its secret once."""
     asking, form = require_person(), request.form
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), site_bindings().naming)
     expires, wrong_day = _read_day(form.get("expires", ""))
@@ -79,11 +76,7 @@ def revoke() -> AnyResponse:
 
 
 def revoke_of(asking: Caller, name: str) -> str:
-    """Revoke a token of an account. Return a sentence to show about it.
-
-    ``asking`` is the account that makes the request. ``name`` is the name of the account that owns the token. The form
-    field ``number`` is the number of the token. Answers 404 if the account has no token with this number.
-    """
+    """Revoke the token with the number in the form, and return a sentence to show. Answers 404 for an unknown token."""
     number, known = request.form.get("number", ""), identify.accounts()
     token = next((each for each in known.tokens.list(name) if str(each.number) == number), None)
     if token is None:
@@ -93,9 +86,7 @@ def revoke_of(asking: Caller, name: str) -> str:
 
 
 def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
-    """Return the valid tokens of an account, and its revoked or expired tokens. Both lists have the newest token
-    first.
-    """
+    """Return the valid tokens of an account, and its revoked or expired ones. Both lists begin with the newest."""
     known = identify.accounts()
     now, every = known.bindings.now(), known.tokens.list(name)[::-1]
     valid = [each for each in every if each.revoked is None and (each.expires is None or each.expires > now)]
@@ -121,10 +112,8 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
 
 
 def require_person() -> Caller:
-    """Return the caller. Raises :class:`HTTPRefusal` for a program with a token.
-
-    Otherwise a token for some prefixes could create one for all. A stolen token could create another one, or set a
-    password, and so outlive its revocation.
+    """Return the caller. Raises :class:`HTTPRefusal` for a program with a token. A stolen token could otherwise create
+    another one or set a password, and so outlive its revocation.
     """
     asking = caller()
     if asking.token is not None:

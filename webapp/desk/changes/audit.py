@@ -46,11 +46,7 @@ def audit() -> str:
 
 @blueprint.get("/audit.<any(csv, jsonl):form>")
 def export_audit(form: str) -> Response:
-    """Return all requests in the audit that meet the filters as a file to save.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. The caller must be an
-    administrator.
-    """
+    """Return the audit that meets the filters as a file to save ("csv" or "jsonl"). For administrators."""
     require_administrator(caller())
     _, errors, selection = _read_filters()
     exports.require_valid(errors)

@@ -36,10 +36,7 @@ def listing() -> str:
 
 @blueprint.get("/holds.<any(csv, jsonl):form>")
 def export_holds(form: str) -> Response:
-    """Return the list of holds as a file to save. ``form`` is "csv" or "jsonl" (JSON Lines).
-
-    The query parameter ``all`` adds the holds that have ended.
-    """
+    """Return the holds as a file to save ("csv" or "jsonl"). The query parameter ``all`` adds those that have ended."""
     found = holding.current(site_bindings(), with_ended="all" in request.args)
     rows = [each.as_dict() for each in found]
     if form == "csv":

@@ -78,38 +78,25 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[
 
 @blueprint.app_template_global()
 def action_label(action: str) -> str:
-    """Return the word to show for an action in the history or for the outcome of a change. ``action`` is its code.
-
-    >>> action_label("relocated")
-    'Relocated'
-    """
+    """Return the word to show for the code of an action, such as "Relocated" for "relocated"."""
     return ACTIONS.get(action) or action.capitalize()
 
 
 @blueprint.app_template_global()
 def outcome_label(outcome: str) -> str:
-    """Return the word in the badge for the outcome of a row of a table. ``outcome`` is its code.
-
-    >>> outcome_label("reserved")
-    'reserved'
-    """
+    """Return the word in the badge for the code of the outcome of a row."""
     return _OUTCOMES.get(outcome, outcome)
 
 
 @blueprint.app_template_global()
 def target_state(state: State) -> str:
-    """Return the word to show for the state of a target. ``state`` is the state that the last check found.
-
-    >>> target_state("dead")
-    'Dead'
-    """
+    """Return the word to show for the state of a target, such as "Dead" for "dead"."""
     return LABELS[state]
 
 
 @blueprint.app_template_global()
 def operation_label(number: int, action: str) -> str:
-    """Return the label to show for an operation on many names. ``number`` is its number, ``action`` is the code of its
-    action.
+    """Return the label of an operation on many names. ``action`` is a code.
 
     >>> operation_label(1200, "import")
     'Operation 1200: import'
@@ -123,9 +110,7 @@ def operation_label(number: int, action: str) -> str:
 
 @blueprint.app_template_global()
 def place_in_file(source: str) -> str:
-    """Return the origin of a change as a page shows it: the file and the line in the language of the reader.
-
-    ``source`` is the recorded origin. It is returned unchanged if it is another one.
+    """Return the origin of a change, with a file and a line in the language of the reader.
 
     >>> place_in_file("a.csv, line 61").values["line"], place_in_file("noid")
     ('61', 'noid')
@@ -152,11 +137,7 @@ def recorded_time(text: str) -> datetime | None:
 
 @blueprint.app_template_global()
 def parameter_label(name: str) -> str:
-    """Return the label to show for a parameter of an operation. ``name`` is the recorded name of the parameter.
-
-    >>> parameter_label("shoulder"), parameter_label("one-more")
-    ('Shoulder', 'One-more')
-    """
+    """Return the label to show for the recorded name of a parameter of an operation."""
     if name == "resource" and has_app_context():
         return site().settings.resource_label
     return _PARAMETERS.get(name) or name.capitalize()
@@ -164,10 +145,7 @@ def parameter_label(name: str) -> str:
 
 @blueprint.app_template_global()
 def shown_value(field: str, value: object) -> str:
-    """Return the value of a field as pages show it: the word for a state, and a time in the time zone of the caller.
-
-    ``field`` is the name of the field, and ``value`` its recorded value, or None.
-    """
+    """Return the recorded value of a field as pages show it: a word for a state, a time in the caller's time zone."""
     text = "" if value is None else str(value)
     if field == "status":
         return STATES.get(text, text)

@@ -41,10 +41,7 @@ _MAX_NUMBER = 2**62
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangeEntry:
-    """A change of one name (``event``), or an operation on many names (``operation``). The other one is None.
-
-    ``when`` is the time in UTC. ``actor`` is the account that made the change, or None.
-    """
+    """A change of one name (``event``), or an operation on many names (``operation``). The other one is None."""
 
     when: datetime
     actor: str | None
@@ -86,10 +83,8 @@ class ChangeEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangesPage:
-    """A page of changes. ``entries`` are the changes, the newest first. ``unreadable`` are the names that cannot be
-    read.
-
-    ``next`` is the parameter ``after`` of the next page, or None.
+    """A page of changes, the newest first.
+    ``next`` is the parameter ``after`` of the next page. ``unreadable`` are the names that cannot be read.
     """
 
     entries: Sequence[ChangeEntry]
@@ -123,10 +118,8 @@ def changes() -> str:
 
 @blueprint.get("/changes.<any(csv, jsonl):form>")
 def export_changes(form: str) -> Response:
-    """Return all changes of names that meet the filters as a file to save.
-
-    ``form`` is "csv", with a row for each changed value, or "jsonl" (JSON Lines), with a line for each change. The
-    filters are the parameters of the query string. Raises :class:`HTTPRefusal` with 400 for a wrong filter.
+    """Return the changes that meet the filters as a file to save. "csv" has a row for each changed value, "jsonl" a
+    line for each change. A wrong filter in the query string is answered with 400.
     """
     given, errors = _given_filters(), {}
     selection = _selection(given, errors)
@@ -137,20 +130,14 @@ def export_changes(form: str) -> Response:
 
 @blueprint.get("/changes/<int:number>.<any(csv, jsonl):form>")
 def export_operation(number: int, form: str) -> Response:
-    """Return all changes that an operation made as a file to save.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines).
-    """
+    """Return all changes that an operation made as a file to save ("csv" or "jsonl")."""
     reading.operation(site_bindings(), number)
     return _file(form, f"operation-{number}", _of_operation(number))
 
 
 @blueprint.get("/changes/<int:number>")
 def operation(number: int) -> str:
-    """Return the HTML page of an operation on many names, with a part of its changes.
-
-    The query parameter ``after`` selects the next part.
-    """
+    """Return the HTML page of an operation on many names, with the changes from the query parameter ``after``."""
     found = reading.operation(site_bindings(), number)
     below = _numbers(request.args.get("after"), 1)
     some = site_bindings().list_events(
@@ -174,11 +161,8 @@ def operation(number: int) -> str:
 def changes_of(
     selection: EventSelection, after: str | None = None, *, with_names: bool = True, limit: int = SHOWN
 ) -> ChangesPage:
-    """Return a page of the changes of single names and of the operations on many names, the newest first.
-
-    - ``selection``: the conditions for the changes. A condition about a name or an action excludes operations.
-    - ``after``: the position that the page before returned, or None for the first page.
-    - ``limit``: the largest number of changes to return.
+    """Return a page of the changes of names and of the operations on many names, the newest first.
+    A condition about a name or an action excludes operations. ``after`` is :attr:`ChangesPage.next`.
     """
     position = _numbers(after, 2)
     below_event, below_operation = position or (None, None)

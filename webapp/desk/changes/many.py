@@ -1,7 +1,4 @@
-"""The page of a change of many names: its progress, what it would change, and the change itself.
-
-A page that selects names calls :func:`start`, and redirects to :func:`page`.
-"""
+"""The page of a change of many names: its progress, what it would change, and the change itself."""
 
 from __future__ import annotations
 
@@ -41,13 +38,8 @@ def start(
     operation: Mapping[str, Any], *, selection: Mapping[str, Any] | None = None, names: Sequence[str] | None = None
 ) -> AnyResponse:
     """Start the check of a change of many names, and redirect to the page that shows its progress.
-
-    - ``operation``: the action, and its values by their names.
-    - ``selection``: the conditions for the names, or None if ``names`` has them.
-    - ``names``: the identifiers to change, or None if ``selection`` finds them.
-
-    Raises :class:`BindingError` for arguments that are not valid, and :class:`HTTPRefusal` with the status 429 if too
-    many jobs of the account are not finished.
+    ``operation`` has the action and its values. The names are listed, or found by ``selection``. Raises
+    :class:`BindingError` for wrong arguments, and :class:`HTTPRefusal` (429) for too many unfinished jobs.
     """
     who, known = require_curator(caller()), current_imports()
     job = add_job(lambda connection: known.bulk.check(connection, who, operation, selection=selection, names=names))
@@ -62,10 +54,8 @@ def page(number: int) -> str:
 
 @blueprint.post("/many/<int:number>")
 def apply(number: int) -> AnyResponse:
-    """Change the names that a check accepted, and redirect to the page that shows the progress.
-
-    ``number`` is the number of the job of the check. The form field ``skip`` skips the names that the check refused.
-    ``atomic`` changes all names in one transaction, or none.
+    """Change the names that a check accepted, and redirect to the progress.
+    The form field ``skip`` skips refused names. ``atomic`` changes all names in one transaction, or none.
     """
     checked, who, known = _get_job(number), require_curator(caller()), current_imports()
     if asked := _question(checked):
@@ -84,11 +74,7 @@ def apply(number: int) -> AnyResponse:
 
 
 def add_job(add: Callable[[Connection], Job]) -> Job:
-    """Add a job of the caller in a transaction, and return the job.
-
-    ``add`` is a function that adds the job with a connection to the database. Raises :class:`HTTPRefusal` with the
-    status 429 if too many jobs of the account are not finished.
-    """
+    """Add a job of the caller in a transaction. Raises :class:`HTTPRefusal` (429) for too many unfinished jobs."""
     known, who = current_imports(), caller()
 
     def write(connection: Connection) -> Job:

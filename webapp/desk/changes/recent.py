@@ -24,10 +24,8 @@ READ = 300
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangeLine:
-    """Changes of one account within ten minutes.
-
-    - ``actor``: the account, or None. ``when``: the time of the newest change.
-    - ``entries``: the changes, the newest first. ``has_more``: whether there can be older ones that were not read.
+    """Changes of one account within ten minutes, the newest first; ``when`` is the time of the newest.
+    ``has_more``: there can be older ones that were not read.
     """
 
     actor: str | None
@@ -98,10 +96,7 @@ def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
 
 
 def lines(entries: Iterable[ChangeEntry]) -> list[ChangeLine]:
-    """Return changes as lines to show. Changes of the same actor at almost the same time are one line.
-
-    ``entries`` are the changes, the newest first.
-    """
+    """Return changes, the newest first, as lines. Changes of the same actor at almost the same time are one line."""
     found: list[list[ChangeEntry]] = []
     for entry in entries:
         first = found[-1][0] if found else None

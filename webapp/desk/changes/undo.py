@@ -22,9 +22,7 @@ from . import many
 @blueprint.get("/changes/<int:number>/undo")
 def preview_undo(number: int) -> str:
     """Return the HTML page that shows what the undo of an operation would change, with the button to undo it.
-
-    The query parameter ``skip`` skips names that were changed after it. The caller must be an administrator, or the
-    account that made the operation.
+    The query parameter ``skip`` skips names that were changed after it. For administrators and the actor.
     """
     bulk.require_undoable(site_bindings(), require_curator(caller()), number)
     skip = _skips(request.args)
@@ -84,8 +82,7 @@ def undo_many(number: int) -> AnyResponse:
 
 @blueprint.post("/changes/<int:number>/undo")
 def undo(number: int) -> AnyResponse | str:
-    """Undo an operation, and redirect to the page of the new operation. Show the refused names if there are any.
-
+    """Undo an operation, and redirect to the new operation, or show the refused names.
     The form field ``skip`` skips names that were changed after it.
     """
     skip = _skips(request.form)
@@ -109,10 +106,7 @@ def undo(number: int) -> AnyResponse | str:
 
 
 def _skips(values: MultiDict[str, str]) -> bool:
-    """Return whether to leave names alone that were changed since then.
-
-    An account undoes its own operation as a whole. Only an administrator decides about a part of it.
-    """
+    """Return whether to skip names that were changed since then, which only an administrator can do."""
     return "skip" in values and caller().is_administrator
 
 

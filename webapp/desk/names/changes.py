@@ -1,7 +1,5 @@
 """The changes of one name by forms: metadata, target, publication, withdrawal, restoration and deletion.
-
-Each form has the revision of the name that the page showed. If another account changed the name meanwhile, nothing is
-written, and a page shows both versions.
+If another account changed the name meanwhile, nothing is written, and a page shows both versions.
 """
 
 from __future__ import annotations
@@ -60,18 +58,13 @@ RequestedChange = Callable[[Name, int], NameChange]
 
 @blueprint.get("/name/metadata", endpoint="describe")
 def describe() -> str:
-    """Return the HTML page with the form of the metadata, with a group of fields for each profile.
-
-    The query parameter ``name`` is the name to change.
-    """
+    """Return the HTML page with the form of the metadata of the query parameter ``name``, a group for each profile."""
     return _metadata_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/metadata")
 def save_metadata() -> AnyResponse:
-    """Save the metadata in the form fields, and redirect to the page of the name. Show the form again with its
-    errors.
-    """
+    """Save the metadata in the form, and redirect to the page of the name. Show the form again with its errors."""
     binding = _get_recorded(requested_name(request.form))
     fields, problems = forms.read_metadata(forms.sent(request.form), binding.metadata)
     if problems:
@@ -89,9 +82,8 @@ def place() -> str:
 
 @blueprint.post("/name/target")
 def save_place() -> AnyResponse:
-    """Save the target in the form fields, and redirect to the page of the name. Show the form again with its errors.
-
-    The user confirms in the form that a new target leads to the same resource.
+    """Save the target in the form fields, and redirect to the page of the name.
+    Show the form again with its errors. The user confirms that a new target leads to the same resource.
     """
     binding = _get_recorded(requested_name(request.form))
     if "add" in request.form or "remove" in request.form:
@@ -129,9 +121,8 @@ def withdraw() -> str:
 
 @blueprint.post("/name/withdraw")
 def save_withdrawal() -> AnyResponse:
-    """Withdraw the name in the form fields, and redirect to its page. Show the form again with its errors.
-
-    For a withdrawn name, the fields correct the reason and the successor.
+    """Withdraw the name in the form fields, or correct the reason and the successor of a withdrawn one.
+    Redirect to its page, or show the form again with its errors.
     """
     reason, successor = (request.form.get(field, "").strip() or None for field in ("reason", "successor"))
     try:
@@ -161,10 +152,7 @@ def restore() -> AnyResponse:
 
 @blueprint.get("/name/publish", endpoint="ask_to_publish")
 def ask_to_publish() -> AnyResponse | str:
-    """Return the HTML page with the answer that visitors get when a reserved name is live. Its button publishes it.
-
-    The query parameter ``name`` is the name.
-    """
+    """Return the HTML page with the answer that visitors get when the reserved name ``name`` is live."""
     binding = _changeable(requested_name())
     if not binding.is_reserved:
         return see_other("desk.name", name=binding.identifier)
@@ -191,9 +179,8 @@ def delete() -> AnyResponse:
 
 @blueprint.get("/name/texts", endpoint="redact")
 def redact() -> str:
-    """Return the HTML page with the form to remove the texts of a name for good. Only for administrators.
-
-    The query parameter ``name`` is the name. The page lists what is removed and what stays.
+    """Return the HTML page with the form to remove the texts of the query parameter ``name`` for good.
+    For administrators.
     """
     require_administrator(caller())
     return _redaction_form(_get_recorded(requested_name()), {})
@@ -201,9 +188,8 @@ def redact() -> str:
 
 @blueprint.post("/name/texts")
 def remove_texts() -> AnyResponse:
-    """Remove the texts of the name in the form fields for good, and redirect to its page. A reason is required.
-
-    With the field ``resource``, the resource is removed, too.
+    """Remove the texts of the name in the form for good, and redirect to its page.
+    A reason is required. With the field ``resource``, the resource is removed, too.
     """
     name, reason = requested_name(request.form), " ".join(request.form.get("reason", "").split())
     try:

@@ -1,5 +1,4 @@
 """The check of a new name while a user types it: its normal form, and the reasons not to record it.
-
 A pasted text can be an identifier in any spelling, an address with one, or the address of a resource.
 """
 
@@ -42,13 +41,8 @@ class Remark:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check:
-    """The check of a pasted text.
-
-    - ``key``: the normal form of the identifier in it, or None without one. ``target``: the text, if it is an address
-      without an identifier.
-    - ``steps``: the steps from the pasted spelling to the normal form, as sentences.
-    - ``equivalents``: other spellings of the name.
-    - ``remarks``: the result and its reasons.
+    """The check of a pasted text: the normal form (``key``) of the identifier in it, and the steps to it as sentences.
+    An address without an identifier is the ``target``. ``remarks`` are the result and its reasons.
     """
 
     key: str | None = None
@@ -59,14 +53,8 @@ class Check:
 
 
 def check(bindings: Bindings, asking: Caller, text: str, target: str = "") -> Check:
-    """Return what the desk found in a pasted text, to show while the user types.
-
-    - ``operations``: the operations on names.
-    - ``asking``: the account that makes the request.
-    - ``text``: the pasted text, an identifier or a URL.
-    - ``target``: the target that the user typed already, or an empty text.
-
-    The check repeats the rules of the operations only to explain them. The operation itself decides.
+    """Return the check of a pasted identifier or URL. ``target`` is the target that the user typed already.
+    It repeats the rules of the operations only to explain them. The operation itself decides.
     """
     pasted = text.strip()
     if not pasted:
@@ -206,10 +194,7 @@ def _warnings(bindings: Bindings, key: str, pasted: str, found: int, target: str
 
 
 def pasted_name(pasted: str, key: str) -> str:
-    """Return the name to record for a pasted text.
-
-    ``pasted`` is the text; it is returned if it begins with "ark:" or "urn:". ``key`` is the normal form of the
-    identifier in it, which is returned otherwise.
+    """Return a pasted text that begins with "ark:" or "urn:", and ``key`` for another one.
 
     >>> pasted_name("https://n2t.net/ark:12345/x5", "ark:12345/x5"), pasted_name("ark:/12345/x5", "ark:12345/x5")
     ('ark:12345/x5', 'ark:/12345/x5')

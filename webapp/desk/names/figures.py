@@ -1,7 +1,5 @@
 """The page of figures for a report: names by state and shoulder, and what happened in each month or year.
-
-Each number is counted up to :data:`MOST`, so that the page takes no longer in a large database. The numbers of all
-names are those that the overview keeps, if it has counted them.
+Each number is counted up to :data:`MOST`, so that the page takes no longer in a large database.
 """
 
 from __future__ import annotations
@@ -50,11 +48,8 @@ class Counted(NamedTuple):
 
 
 class PeriodFigures(NamedTuple):
-    """The figures of a month or year.
-
-    - ``label``: such as "2026-11" or "2026".
-    - ``new``: the names that were recorded in it. ``changed``: the older names whose last change is in it.
-    - ``withdrawn``: the withdrawn names whose last change is in it.
+    """The figures of a month or year, such as "2026-11" or "2026".
+    Older names that were changed, and withdrawn names, count in the period of their last change.
     """
 
     label: str
@@ -74,12 +69,8 @@ class Requested(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figures:
-    """The figures of all names, or of the names with a prefix.
-
-    - ``total``: the number of names. ``states``, ``shoulders``: the numbers by label; no shoulders of too many names.
-    - ``periods``: the last months or years, the oldest first. ``plot``: the bars of their new names.
-    - ``dead``: the number of dead links.
-    - ``requested``: the most requested names of the periods. None if requests are not counted.
+    """The figures of all names, or of the names with a prefix. ``dead`` counts dead links; ``plot`` has the new names.
+    Too many names have no ``shoulders``. ``requested`` is None if requests are not counted.
     """
 
     total: Counted
@@ -93,9 +84,8 @@ class Figures:
 
 @blueprint.get("/figures", endpoint="figures")
 def page() -> str:
-    """Return the HTML page with the figures, to print.
-
-    The query parameters are ``prefix``, the beginning of names, and ``by``, which is "month" or "year".
+    """Return the HTML page with the figures of the query parameters ``prefix`` and ``by`` ("month" or "year"), to
+    print.
     """
     unit, prefix, problem = _read_filters()
     return render_template(

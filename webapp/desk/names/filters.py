@@ -33,12 +33,8 @@ class Ordering(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NameFilters:
-    """The parameters of a list of names.
-
-    - ``given``: the parameters as the user wrote them, by their names.
-    - ``search``: the search that they mean.
-    - ``errors``: the problems by the names of the parameters. Such a parameter does not restrict the list.
-    - ``scope``: the part of the bindings that the user wants to search, or None.
+    """The parameters of a list of names: as given, the search that they mean, and the problems by parameter.
+    A wrong parameter does not restrict the list. ``scope`` is the part of the bindings that the user selected.
     """
 
     given: Mapping[str, str]
@@ -68,9 +64,7 @@ class NameFilters:
         return Ordering(sort, "descending" if current == f"-{sort}" else None)
 
     def address(self, **changed: str | None) -> dict[str, str]:
-        """Return the parameters of the query string for the list with other filters.
-
-        ``changed`` has the new values by the names of the filters. None removes a filter.
+        """Return the query string of the list with other filters. None removes a filter.
 
         >>> read_filters({"q": "map", "state": "live"}).address(state=None)
         {'q': 'map'}
@@ -80,9 +74,7 @@ class NameFilters:
 
 
 def read_filters(arguments: Mapping[str, str]) -> NameFilters:
-    """Return the filters that the parameters of a query string describe, with the problems of wrong ones.
-
-    ``arguments`` has the values of the parameters by their names.
+    """Return the filters in the parameters of a query string, with the problems of wrong ones.
 
     >>> read_filters({"q": " map ", "state": "live"}).search.filter.status
     'live'

@@ -76,13 +76,7 @@ MAX_ROWS = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ElementField:
-    """A form field for one element of the metadata.
-
-    - ``element``: the name of the element, such as "erc.who".
-    - ``label``: the label that the form shows.
-    - ``value``: the text in the field; empty if nothing is recorded.
-    - ``is_long``: whether the field has several lines.
-    """
+    """A form field for one element of the metadata, such as "erc.who". ``is_long``: it has several lines."""
 
     element: str
     label: str
@@ -102,11 +96,8 @@ class ElementField:
 
 
 def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str, str]) -> list[ElementField]:
-    """Return the form fields for the elements of a metadata profile.
-
-    - ``profile``: the name of the profile. The profile "other" has the recorded elements that are in no profile.
-    - ``recorded``: the recorded metadata, by the names of the elements.
-    - ``given``: the values of a form that was refused, by the names of its fields.
+    """Return the fields of a metadata profile with the values ``given`` in a refused form, or else the recorded ones.
+    The profile "other" has the recorded elements that are in no profile.
     """
     known = {element for elements in PROFILES.values() for element in elements}
     elements: Iterable[str] = PROFILES.get(profile) or [each for each in recorded if each not in known]
@@ -122,11 +113,7 @@ def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str
 
 
 def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, FieldProblem]]:
-    """Return the metadata that a form changes, and the problems of its fields by their names.
-
-    ``form`` has the fields of the request; an empty value deletes an element. ``recorded`` is the recorded metadata by
-    the names of the elements.
-    """
+    """Return the metadata that a form changes, and the problems of its fields. An empty value deletes an element."""
     given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
     if form.get(_NEW_NAME, "").strip():
         given[form[_NEW_NAME].strip()] = form.get(_NEW_TEXT, "")
@@ -144,11 +131,7 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
 
 
 def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
-    """Return a form with one value for each persistence statement.
-
-    ``form`` has the fields of the request. Such a statement has two fields, one for its term and one for words. They
-    are joined.
-    """
+    """Return a form with one value for each persistence statement: its term and its words are joined."""
     one = MultiDict(form.items(multi=True))
     for element in persistence.TERMS:
         field = f"{_PREFIX}erc.{element}"
@@ -158,10 +141,7 @@ def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
 
 
 def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:
-    """Return whether the user did not change a form field, except for spaces around the value.
-
-    ``field`` is the name of the form field, ``text`` is its value, and ``recorded`` is the recorded metadata.
-    """
+    """Return whether the user did not change a form field, except for spaces around the value."""
     return _is_recorded(field.removeprefix(_PREFIX), text, recorded)
 
 
@@ -188,9 +168,7 @@ class AlternateRow(NamedTuple):
 
     @classmethod
     def of(cls, selector: str, target: str) -> Self:
-        """Return the form row of a recorded alternate.
-
-        ``selector`` is its media type, its language, or both with a semicolon. ``target`` is its URL or path.
+        """Return the form row of an alternate. ``selector`` is a media type, a language, or both with a semicolon.
 
         >>> AlternateRow.of("text/html;en", "/en"), AlternateRow.of("de", "/de").media_type
         (AlternateRow(media_type='text/html', language='en', target='/en'), '')
@@ -202,11 +180,7 @@ class AlternateRow(NamedTuple):
 
 
 def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[AlternateRow]:
-    """Return the rows of alternates to show in a form.
-
-    ``form`` has the fields of a form that was sent, or is None. Without a form, the rows are the recorded alternates of
-    ``binding`` and an empty row at the end.
-    """
+    """Return the rows of alternates of a form that was sent, or those of the binding and an empty row."""
     if form is None:
         return [*(AlternateRow.of(*each) for each in binding.alternates.items()), AlternateRow()]
     columns = [[text.strip() for text in form.getlist(f"alternate-{name}")] for name in ("type", "language", "target")]
@@ -214,9 +188,8 @@ def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[A
 
 
 def embargo_text(binding: Binding) -> str:
-    """Return the embargo of a name as the text of a form field, or an empty text without an embargo.
-
-    Midnight in the time zone of the caller is shown as a date, another time with the offset of the time zone.
+    """Return the embargo of a name as the text of a form field, or an empty text without one.
+    Midnight in the time zone of the caller is a date; another time has the offset of the time zone.
     """
     if binding.embargo is None:
         return ""
@@ -235,10 +208,7 @@ def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
 
 
 def number_texts(binding: Binding) -> dict[str, str]:
-    """Return the texts of the form fields of numbers, by their names.
-
-    Several numbers have a vertical line between them.
-    """
+    """Return the texts of the form fields of numbers, with a vertical line between several numbers."""
     shown = binding.thing_numbers
     several = (" | ".join(each) for each in (shown.further, shown.former))
     return dict(zip(COLUMNS, (shown.current or "", *several), strict=True))
@@ -261,10 +231,7 @@ TEXTS: Final = tuple(
 
 
 def read_target_fields(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
-    """Return the target and its settings from a form, and the problems of its fields by their names.
-
-    ``form`` has the fields of the request. ``binding`` is the recorded binding of the name.
-    """
+    """Return the target and its settings from a form, and the problems of its fields by their names."""
     problems: dict[str, FieldProblem] = {}
     alternates = dict.fromkeys(binding.alternates, "")
     for number, row in enumerate(alternate_rows(form, binding), 1):

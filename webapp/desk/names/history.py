@@ -27,10 +27,8 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A value that a change set: the label of its ``field``, and the value ``before`` and ``after`` the change.
-
-    ``before`` or ``after`` is empty for a value that was added or removed. ``element`` is the name of a metadata
-    element, or "".
+    """A value that a change set, by its label. ``before`` or ``after`` is empty for an added or removed value.
+    ``element`` is the name of a metadata element, or "".
     """
 
     field: str
@@ -41,14 +39,8 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownChange:
-    """One change of a name.
-
-    - ``revision``: the number of the change. ``action``: its kind, such as "relocated".
-    - ``actor``: the account that made it, or None. ``when``: the time in UTC.
-    - ``differences``: the values that the change set.
-    - ``source``: the file and line of an imported table, or None.
-    - ``operation``: the number of the operation on many names that it belongs to, or None.
-    - ``is_last``: whether it is the last change of the name, which can be undone.
+    """One change of a name. ``source`` is the file and line of an imported table; ``operation`` the number of the
+    operation on many names. ``is_last``: it is the last change of the name, which can be undone.
     """
 
     revision: int
@@ -79,10 +71,7 @@ def changes_of(events: Sequence[Event]) -> list[ShownChange]:
 
 
 def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
-    """Yield the values that differ between two bindings of a name. Default values of a new name are omitted.
-
-    ``before`` is the binding before the change, or None for a new name.
-    """
+    """Yield the values that differ. ``before`` is None for a new name, whose default values are omitted."""
     for declared, old, new in differing(before, after):
         title = site().settings.resource_label if declared.name == "resource" else declared.title
         yield Difference(field=title, before="" if before is None else old, after=new)

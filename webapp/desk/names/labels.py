@@ -21,10 +21,7 @@ MAX_LABELS = 240
 
 
 class LabelSheet(NamedTuple):
-    """A sheet of labels: its key, and the numbers of columns and rows. The style sheet has its sizes.
-
-    ``title`` is the number of characters of a title for which a label has room.
-    """
+    """A sheet of labels. ``title`` is the number of characters of a title for which a label has room."""
 
     paper: str
     size: str
@@ -112,8 +109,7 @@ def page() -> str:
 
 
 def cut_in_the_middle(text: str, most: int) -> str:
-    """Return ``text`` with at most ``most`` characters: its beginning, an ellipsis and its end, which tell the parts of
-    a series apart.
+    """Return a text of at most ``most`` characters. Its end stays, because it tells the parts of a series apart.
 
     >>> cut_in_the_middle("View of the harbour, plate 17", 20)
     'View of th…plate 17'

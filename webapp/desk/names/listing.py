@@ -71,12 +71,7 @@ class Heading(NamedTuple):
 
 
 class Tab(NamedTuple):
-    """A part of the bindings that a search can show.
-
-    - ``scope`` and ``label``: the part, and its label.
-    - ``number``: the number of names that were found, as text.
-    - ``address``: the URL of the list. ``is_current``: whether it is shown.
-    """
+    """A part of the bindings that a search can show, with the number of names that were found, as text."""
 
     scope: Scope
     label: str
@@ -86,12 +81,7 @@ class Tab(NamedTuple):
 
 
 class StateList(NamedTuple):
-    """A list of the names with one state.
-
-    - ``label``: the label of the state. ``number``: the number of names as text, or None.
-    - ``address``: the URL of the list. ``is_current``: whether it is shown.
-    - ``is_bad``: whether a person must act on these names.
-    """
+    """A list of the names with one state. ``is_bad``: a person must act on these names."""
 
     label: str
     number: str | None
@@ -152,9 +142,7 @@ def names() -> Response:
 
 @blueprint.get("/names.<any(csv, jsonl):form>")
 def export_names(form: str) -> Response:
-    """Return all names that meet the filters as a file that ``ararat import`` reads.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. For more than
+    """Return all names that meet the filters as a file ("csv" or "jsonl") that ``ararat import`` reads. For more than
     :data:`MAX_STREAMED` names, return an HTML page with the button that starts a job for them.
     """
     filters = read_filters(request.args)
@@ -189,10 +177,7 @@ def post_export() -> AnyResponse:
 
 
 def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResponse:
-    """Start a job that exports the names of a list, and redirect to the page of exports.
-
-    ``form`` is the format of the file: "csv" or "jsonl" (JSON Lines).
-    """
+    """Start a job that exports the names of a list, and redirect to the page of exports."""
     sign = exports.separator() if form == "csv" else ","
     separator: Separator = next(name for name, each in SEPARATORS.items() if each == sign)
     file, chain, who = FileFormat(form, separator, form == "csv"), chain_of(filters)[1], caller()
@@ -203,10 +188,7 @@ def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResp
 
 @blueprint.get("/exports/<int:number>", endpoint="export_file")
 def exported_file(number: int) -> Response:
-    """Return the file of an export.
-
-    Raises :class:`HTTPRefusal` with 404 if the file is deleted, or if it belongs to another account.
-    """
+    """Return the file of an export, or 404 if the file is deleted or belongs to another account."""
     known = current_imports().exports
     job = current_imports().get_of(caller(), number)
     if job is None or job.kind != KIND or not known.has_file(job):
@@ -245,10 +227,7 @@ def _exports_page(filters: NameFilters | None, form: str, scope: Scope | None) -
 
 
 def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
-    """Return the scope in which a list searches, and the selections whose names it has.
-
-    The scope is "names", "texts" or another part of the bindings, or None without a search text.
-    """
+    """Return the scope in which a list searches, or None without a search text, and the selections of its names."""
     scope, _, _ = _scope(filters)
     return scope, _chain(filters, scope)
 
@@ -259,9 +238,7 @@ def every_name(filters: NameFilters) -> Iterator[Binding]:
 
 
 def shortened(target: str) -> str:
-    """Return the host of a target, which fits on one line of a list.
-
-    ``target`` is a URL or path. A path of this site is returned as it is.
+    """Return the host of a URL, which fits on one line of a list. A path of this site is unchanged.
 
     >>> shortened("https://maps.example/item/k-1940-019-30"), shortened("/maps/7")
     ('maps.example', '/maps/7')
@@ -271,9 +248,8 @@ def shortened(target: str) -> str:
 
 @blueprint.get("/everything.<any(csv, jsonl):form>")
 def export_everything(form: str) -> Response:
-    """Return all names, rules, prefix records and counters as a file. An import of the file copies the database.
-
-    ``form`` is "csv" or "jsonl" (JSON Lines). The caller must be an administrator.
+    """Return all names, rules, prefix records and counters as a file ("csv" or "jsonl").
+    An import of it copies the database. For administrators.
     """
     if form == "csv":
         lines = bulk.export(accounts(), caller(), "csv", delimiter=exports.separator(), bom=True)
@@ -309,10 +285,7 @@ def _chain(filters: NameFilters, scope: Scope | None) -> Sequence[Selection]:
 
 
 def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int]:
-    """Return where to search, the tabs, and the number of names.
-
-    Without a wish of the user, the scope is the first one with a name.
-    """
+    """Return where to search (by default the first scope with a name), the tabs, and the number of names."""
     if not filters.search.text:
         return None, [], _count(_chain(filters, None))
     counts = {each: _count(_chain(filters, each)) for each in SCOPES}

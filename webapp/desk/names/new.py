@@ -52,10 +52,8 @@ _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 
 @blueprint.get("/new", endpoint="new")
 def page() -> str:
-    """Return the HTML page with the form for one new name. With the query parameter ``many``, the form is that of
-    minting.
-
-    The query parameter ``text`` fills the form of one name, and ``shoulder`` fills that of minting.
+    """Return the HTML page with the form for one new name, or with the parameter ``many`` the form for minting.
+    The query parameters ``text`` and ``shoulder`` fill these forms.
     """
     require_curator(caller())
     return _page(is_many="many" in request.args)
@@ -76,10 +74,8 @@ def check_text() -> str:
 
 @blueprint.post("/new/name", endpoint="record_new")
 def record() -> AnyResponse:
-    """Create the name that the user typed into the form, and redirect to its page. Show the form again with its
-    errors.
-
-    If the text is a URL without an ARK or URN, mint a name for it.
+    """Create the name in the form, or mint one for a URL without an ARK or URN. Redirect to its page, or show the form
+    again with its errors.
     """
     found = _check(request.form.get("text", ""))
     fields = _fields(found.target)
@@ -179,11 +175,9 @@ def _created_once(
     ask: Callable[[], before_public.Question | None],
     address: Callable[[Sequence[ChangeResult]], str],
 ) -> tuple[AnyResponse, Sequence[ChangeResult]]:
-    """Create names, and return the redirect to ``address`` of the result, and the result. Raise :class:`_Asked` for a
-    question that ``ask`` returns.
-
-    A second click on the form creates no more names: it gets the same redirect, and an empty result. The form has a
-    random text in the field "once". It is kept with the address in the transaction of the names.
+    """Create names, and return the redirect to ``address`` of the result, and the result.
+    Raise :class:`_Asked` for a question that ``ask`` returns. A second click, with the same random form field "once",
+    gets the same redirect and an empty result.
     """
     form = sorted((name, text) for name, text in request.form.items(multi=True) if name != "csrf_token")
     digest = sha256(repr((request.path, form)).encode()).hexdigest()
@@ -252,10 +246,7 @@ def _minted_names() -> list[Binding]:
 
 
 def shoulders(bindings: Bindings, asking: Caller) -> list[tuple[str, str]]:
-    """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones.
-
-    ``bindings`` are the names of the site.
-    """
+    """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones."""
     records = {record.prefix: record.what for record in bindings.prefixes.list()}
     known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
     if urns := [prefix for prefix in known if prefix.startswith("urn:")]:
@@ -360,10 +351,7 @@ def _unreadable(found: Check) -> FieldProblem:
 
 
 def put_done(text: str, saved: ChangeResult) -> None:
-    """Show a message about a change on the next page, with warnings about personal data and probable mistakes.
-
-    ``saved`` is the change that was made.
-    """
+    """Show a message about a change on the next page, with warnings about personal data and probable mistakes."""
     binding = saved.after
     found: list[NameWarning] = []
     if saved.outcome not in _WITHOUT_NEW_VALUES:

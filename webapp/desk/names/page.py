@@ -73,19 +73,13 @@ class Relative:
 class NamePage:
     """The content of the page of a name.
 
-    - ``binding``: its record. ``title``: its title, or an empty text. ``address``: its public URL.
-    - ``response``: what a visitor gets, in one phrase.
-    - ``texts``: the titles and values of fields with a text, such as the resource. A value can be empty.
+    - ``response``: what a visitor gets, in one phrase. ``texts``: titles and values; a value can be empty.
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
-    - ``inherited``: the persistence statements that the name inherits from its NAAN or shoulder.
-    - ``link``: the last recorded trace of the target, or None.
-    - ``standing``: for a live name: the status and the tag of its link, as the inspector says them; else None.
-    - ``requests``: how often the name was requested; None without statistics, and if they cannot be read.
-    - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
-    - ``above``, ``below``: the containers of the name, and names below it. ``more_below``: whether there are more.
-    - ``successor``: the recorded name that replaces a withdrawn name, or None.
-    - ``hold``: the hold of the name, or of a name or prefix above it, that lasts now; None without one.
-    - ``may_change``: whether the account of the caller can change the name.
+    - ``link``: the last recorded trace of the target. ``standing``: the status and tag of a live name's link.
+    - ``requests``: None without statistics, and if they cannot be read.
+    - ``changes``: the last ones, the newest first. ``more_changes``: the number of older ones.
+    - ``above``, ``below``: the containers of the name, and names below it.
+    - ``successor``: the recorded name that replaces a withdrawn one. ``hold``: one that lasts now.
     """
 
     binding: Binding
@@ -110,10 +104,7 @@ class NamePage:
 
 
 def requested_name(values: MultiDict[str, str] | None = None) -> str:
-    """Return the value of the parameter ``name`` without spaces around it. A missing parameter is an empty text.
-
-    ``values`` are the fields of a form; None reads the query string of the request.
-    """
+    """Return the parameter ``name`` of a form, or of the query string, without spaces around it. The default is ""."""
     return (request.args if values is None else values).get("name", "").strip()
 
 
@@ -135,21 +126,14 @@ def page() -> str:
 
 @blueprint.get("/name/parts", endpoint="parts")
 def parts() -> str:
-    """Return the HTML page with the parts, the normal form and the spellings of a name, as the inspector shows them.
-
-    The query parameter ``name`` is the name. The page of the name shows this page in itself when a person opens it.
-    """
+    """Return the page with the parts and spellings of the query parameter ``name``, as the inspector shows them."""
     binding = reading.show(site_bindings(), caller(), requested_name())
     finding = site().inspect(binding.identifier).findings[0]
     return render_template("desk/parts.html", binding=binding, card=card.card(finding, site().settings.prefix))
 
 
 def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
-    """Return the content of the page of a recorded name.
-
-    - ``operations``: the operations on names.
-    - ``asking``: the account that reads the page.
-    """
+    """Return the content of the page of a recorded name, as the account can read it."""
     elements, inherited = metadata.shortened(binding.metadata), bindings.prefixes.statements(binding)
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(bindings.history(binding.identifier))

@@ -1,7 +1,5 @@
-"""The search for names: which lists of names a text of a user means.
-
-A text can be the beginning of a name or target, or words of a title or of other metadata. Each :class:`Scope` is one of
-these. Its list is a chain of selections, so that a page of it reads only ranges of indexes.
+"""The search for names by their beginning, by the beginning of targets, or by words of the metadata (:class:`Scope`).
+A list is a chain of selections, so that a page of it reads only ranges of indexes.
 """
 
 from __future__ import annotations
@@ -35,12 +33,8 @@ Read = Callable[[Selection, "str | None", int], "Page"]
 
 
 class SearchPage(NamedTuple):
-    """A page of the names of a search.
-
-    - ``names``: the bindings. ``unreadable``: the names that cannot be read.
-    - ``next``: the position of the next page; None at the end.
-    - ``note``: a sentence about the search, or None.
-    - ``searched``: the name up to which names were compared, if the search goes on with ``next``; else None.
+    """A page of the names of a search. ``next`` is the position of the next one.
+    ``searched`` is the name up to which names were compared, if the search goes on with ``next``.
     """
 
     names: list[Binding]
@@ -58,11 +52,8 @@ class Search:
     filter: Selection = field(default_factory=Selection)
 
     def chain(self, scope: Scope | None, naans: Iterable[str] = ()) -> Sequence[Selection]:
-        """Return the selections whose names, one after the other, are the list of a search.
-
-        ``scope`` is the part of the bindings that is searched: "names", "texts" or "targets". None selects all names
-        that meet the filter. ``naans`` are the NAANs in which a text without a NAAN is searched. The result is empty if
-        the text cannot be found in this scope.
+        """Return the selections whose names, one after the other, are the list of a search. It can be empty. A text
+        without a NAAN is searched in ``naans``. The scope None selects all names that meet the filter.
 
         >>> [each.prefix for each in Search(text="ark:/12345/X5-a").chain("names")]
         ['ark:12345/X5a']
@@ -70,8 +61,6 @@ class Search:
         ['ark:12345/x5a', 'ark:67890/x5a']
         >>> [each.targets for each in Search(text="old.ex").chain("targets")]
         [('http://old.ex', 'https://old.ex')]
-        >>> [each.words for each in Search(text="map of Yer").chain("texts")]
-        [('map', 'of', 'Yer')]
         """
         try:
             match scope:
@@ -120,14 +109,8 @@ def _read(text: str) -> str:
 
 
 def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> SearchPage:
-    """Return a page of the names of a search.
-
-    - ``read``: a function that reads a page of the names of one selection.
-    - ``chain``: the selections, as :meth:`Search.chain` returns them.
-    - ``after``: :attr:`SearchPage.next` of the page before, or None for the first page.
-    - ``limit``: the largest number of names to return.
-
-    Raises :class:`BindingError` with the code ``list-after`` for a wrong ``after``.
+    """Return a page of at most ``limit`` names of :meth:`Search.chain`; ``read`` reads a page of one selection.
+    ``after`` is :attr:`SearchPage.next`. Raises :class:`BindingError` (``list-after``) for a wrong one.
     """
     number, inner = _position(after, len(chain))
     found = SearchPage([], None, [])

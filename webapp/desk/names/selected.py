@@ -1,6 +1,5 @@
 """Change, export or label the names that a user selected in a list, or all names of the list.
-
-A change is checked by a job first. Its page (:mod:`..changes.many`) shows the result, and the user then decides.
+A job checks a change first; its page (:mod:`..changes.many`) shows the result, and the user decides.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ class Chosen:
 
     @classmethod
     def of(cls, values: MultiDict[str, str]) -> Chosen:
-        """Return the names that the user selected in the list.
-
-        ``values`` are the fields of a form or the parameters of a query string: ``pick`` for each name, or ``all``.
-        """
+        """Return the selected names: each field or parameter ``pick``, or all names of the list with ``all``."""
         is_all = "all" in values
         picked = () if is_all else tuple(dict.fromkeys(values.getlist("pick")))[:MAX_PICKED]
         return cls(filters=read_filters(values), picked=picked, is_all=is_all)
@@ -84,10 +80,8 @@ class Chosen:
         yield from (found[key] for key in keys if key in found)
 
     def for_job(self) -> dict[str, Any]:
-        """Return the arguments of :func:`.many.start` for the names.
-
-        Raises :class:`BindingError` with the code ``operation-large`` for a list that is not a single selection and has
-        more than :data:`.MAX_LISTED_NAMES` names.
+        """Return the arguments of :func:`.many.start` for the names. Raises :class:`BindingError` (``operation-large``)
+        for a list of several selections with more than :data:`.MAX_LISTED_NAMES` names.
         """
         if not self.is_all:
             return {"names": self.picked}
@@ -105,10 +99,7 @@ class Chosen:
 
 
 def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
-    """Return a selection of names as the conditions of a job, by their names. Conditions about targets are not
-    supported.
-
-    ``selection`` has the conditions. ``text`` has the words to search for, or is None.
+    """Return a selection, without conditions about targets, and the searched words as the conditions of a job.
 
     >>> conditions(Selection(prefix="ark:12345/x5", status="live"), None)
     {'prefix': 'ark:12345/x5', 'state': 'live'}

@@ -40,14 +40,9 @@ _SHOWN_ROWS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileColumn:
-    """A column of an uploaded file.
-
-    - ``place``: its place, from 0. ``heading``: its heading.
-    - ``samples``: some of its values.
-    - ``choice``: the column of bindings that the user selected for it, or an empty text.
-    - ``other``: the name of an element that is not among the choices.
-    - ``is_divided``: whether cells have several values, which are divided.
-    - ``why``: a sentence about the reason of the guess. ``question``: a sentence if another column fits as well.
+    """A column of an uploaded file. ``place`` is from 0; ``samples`` are some of its values. ``choice`` is the column
+    of bindings that the user selected, or ""; ``other`` an element that is not among them. ``why`` is the reason of the
+    guess; ``question`` asks if another column fits as well. ``is_divided``: cells have several values.
     """
 
     place: int
@@ -62,9 +57,7 @@ class FileColumn:
 
 @blueprint.get("/tables/<int:number>/columns", endpoint="table_columns")
 def page(number: int) -> AnyResponse | str:
-    """Return the HTML page on which the user selects the columns of an uploaded table. ``number`` is that of the
-    upload.
-
+    """Return the HTML page on which the user selects the columns of an upload.
     A table that cannot be changed any more redirects to its own page.
     """
     known = known_upload(number)
@@ -75,10 +68,8 @@ def page(number: int) -> AnyResponse | str:
 
 @blueprint.post("/tables/<int:number>/columns", endpoint="select_columns")
 def send(number: int) -> AnyResponse:
-    """Read an uploaded table again in another way, or start the preview of its import.
-
-    The form fields have the sheet, separator and columns. Redirect to the page of the table, or show the form with its
-    errors.
+    """Read an upload again with the sheet, separator or columns in the form, or start the preview of its import.
+    Redirect to the page of the table, or show the form with its errors.
     """
     known, form = known_upload(number), request.form
     if not _can_change(known):

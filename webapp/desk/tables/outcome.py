@@ -65,8 +65,7 @@ _REPORT = (
 
 @blueprint.get("/tables/<int:number>", endpoint="table")
 def page(number: int) -> AnyResponse | str:
-    """Return the HTML page of an uploaded table: the progress of its job, or the outcome of its rows.
-
+    """Return the HTML page of an upload: the progress of its job, or the outcome of its rows.
     A table without selected columns redirects to the page for its columns.
     """
     return _page(known_upload(number))
@@ -142,10 +141,8 @@ def _shown_text(row: RowOutcome, columns: Mapping[str, str]) -> str:
 
 
 def _is_of_texts(known: Upload, rows: int, *, is_imported: bool) -> bool:
-    """Return whether the workbook with the names is not the uploaded one, but a sheet of texts.
-
-    A cell with a formula that other cells share cannot be corrected in it. This is not known in advance for a large
-    table, because each page would read all its ``rows``. Before the import, those to mint have a name for a trial.
+    """Return whether the workbook with the names is a sheet of texts and not the uploaded one.
+    A cell with a formula that other cells share cannot be corrected in it. Large tables are not read to know this.
     """
     if known.reading.format != "workbook":
         return False
@@ -167,9 +164,8 @@ def _expected_names(number: int) -> Iterator[tuple[int, str]]:
 
 @blueprint.post("/tables/<int:number>/import", endpoint="import_table")
 def start(number: int) -> AnyResponse:
-    """Import the rows of the preview that the form shows, and redirect to the page of the table.
-
-    The form field ``skip`` skips refused rows; ``job`` is the number of the preview.
+    """Import the rows of the preview ``job`` in the form, and redirect to the page of the table.
+    The form field ``skip`` skips refused rows.
     """
     known, jobs, who = known_upload(number), current_imports().uploads, caller()
     job = job_of(known)
@@ -209,10 +205,7 @@ def _public_values(known: Upload) -> Iterator[NewValues | None]:
 
 @blueprint.get("/tables/<int:number>/report.csv", endpoint="table_report")
 def report(number: int) -> Response:
-    """Return the outcome of the rows of a table as a CSV file to save.
-
-    The rows of one part or of all parts are returned, as the query string selects.
-    """
+    """Return the outcome of all rows, or of the part in the query string, as a CSV file to save."""
     known = known_upload(number)
     part = _part()
     columns = [translated(each) for each in _REPORT]

@@ -133,13 +133,8 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """The refused rows with one error.
-
-    - ``code`` and ``title``: the code of the error, and a sentence about it.
-    - ``fix``: a sentence about the correction, or None.
-    - ``number``: the number of rows. ``rows``: the first of them.
-    - ``answers``: the labels of the answers to a question about keys, by what they mean.
-    - ``column``: the place of the column of the table that can be ignored instead, or None. ``heading``: its heading.
+    """The refused rows with one error: sentences about it (``title``, ``fix``), their number, and the first ``rows``.
+    A question about keys has ``answers``. ``column`` is the place of one that can be ignored.
     """
 
     code: str
@@ -213,11 +208,7 @@ def column_labels() -> Mapping[str, str]:
 
 
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
-    """Return whether the column of the names probably has inventory numbers, so that names must be minted.
-
-    ``upload`` is the uploaded table. ``counts`` has the number of rows for each outcome. The result is True if most
-    texts in the column are not identifiers.
-    """
+    """Return whether most texts in the column of the names are not identifiers, so that names must be minted."""
     if upload.reading.mint:
         return False
     refused = dict(uploads().causes(upload.number)).get("no-scheme", 0)
@@ -225,11 +216,7 @@ def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
 
 
 def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int, str, str, str]]]:
-    """Return the cells of some rows of an uploaded table, by the numbers of their lines.
-
-    ``lines`` are the numbers of the lines to read. Each cell is its place in the row, its label, its text and the
-    heading of its column.
-    """
+    """Return the cells of rows by their lines. A cell is its place in the row, its label, its text and its heading."""
     reading = upload.reading
     wanted, labels = {*lines}, column_labels()
     if not wanted:
@@ -348,10 +335,7 @@ def _is_number(text: str) -> bool:
 
 @blueprint.get("/tables/<int:number>/refused.<kind>", endpoint="refused_rows")
 def refused(number: int, kind: str) -> Response:
-    """Return the refused rows of a table with their problems as a file, which can be corrected and uploaded.
-
-    ``kind`` is the ending of the file, such as "csv" or "xlsx".
-    """
+    """Return the refused rows with their problems as a file with the ending ``kind``, to correct and upload again."""
     known = known_upload(number)
     problems = {
         row.line: RowProblem(translated(row.message or ""), translated(fix(row.code) or ""))
@@ -368,10 +352,7 @@ def refused(number: int, kind: str) -> Response:
 
 @blueprint.get("/tables/<int:number>/names.<kind>", endpoint="table_with_names")
 def with_names(number: int, kind: str) -> Response:
-    """Return an imported table with the names of its rows as a file to save.
-
-    ``kind`` is the ending of the file: that of the uploaded file, or "xlsx".
-    """
+    """Return an imported table with the names of its rows, as a file of the uploaded kind or as "xlsx"."""
     known = known_upload(number)
     job = job_of(known)
     if known.stage != "import" or job is None or job.state != "done":

@@ -155,10 +155,7 @@ def uploads() -> Uploads:
 
 
 def known_upload(number: int) -> Upload:
-    """Return an upload of the caller. An administrator can read the uploads of all accounts.
-
-    Raises :class:`HTTPRefusal` with the status 404 for another one.
-    """
+    """Return an upload of the caller, or of any account for an administrator. Raises :class:`HTTPRefusal` (404)."""
     who = require_curator(caller())
     found = uploads().get(number)
     if found is None or not (who.is_administrator or found.account == who.account.number):
@@ -169,10 +166,8 @@ def known_upload(number: int) -> Upload:
 
 
 def start_job(begin: Callable[[Connection], bool]) -> bool:
-    """Start a job of an upload in a transaction, and return whether it was started. If not, the next page has the
-    reason.
-
-    ``begin`` adds the job. It returns False if another request has changed the upload.
+    """Start a job in a transaction, and return whether it was started. If not, the next page has the reason. ``begin``
+    adds the job, or returns False if another request has changed the upload.
     """
     imports, account = current_imports(), caller().account.number
 
@@ -202,10 +197,7 @@ class _Changed(Exception):
 
 
 def job_of(upload: Upload) -> Job | None:
-    """Return the last job of an upload with its current progress, or None before the first job.
-
-    ``upload`` is the uploaded table.
-    """
+    """Return the last job of an upload with its current progress, or None before the first job."""
     return None if upload.job is None else current_imports().get(upload.job)
 
 
