@@ -17,23 +17,23 @@ _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
 
 def identifiers() -> str:
     """Return the table of the problems of identifiers."""
-    rows = [(f"`{each.code}`", each.severity, each.title, each.reference) for each in PROBLEMS.values()]
-    return _table(("code", "severity", "meaning", "reference"), rows)
+    rows = [(f"`{each.code}`", each.severity, each.title) for each in PROBLEMS.values()]
+    return _table(("code", "severity", "meaning"), rows)
 
 
 def bindings() -> str:
     """Return the table of the errors and warnings of bindings, stores and tables."""
     rows = [
-        (f"`{each.code}`", "warning" if each.severity == "warning" else f"{each.status}", each.title, each.expected)
+        (f"`{each.code}`", "warning" if each.severity == "warning" else f"{each.status}", each.title)
         for each in ERROR_CODES.values()
     ]
-    return _table(("code", "status", "meaning", "expected"), rows)
+    return _table(("code", "status", "meaning"), rows)
 
 
 def requests() -> str:
     """Return the table of the requests that the resolver refuses."""
-    rows = [(f"`{each.code}`", str(HTTP_STATUS[each.code]), each.title, each.expected) for each in REFUSALS.values()]
-    return _table(("code", "status", "meaning", "expected"), rows)
+    rows = [(f"`{each.code}`", str(HTTP_STATUS[each.code]), each.title) for each in REFUSALS.values()]
+    return _table(("code", "status", "meaning"), rows)
 
 
 def page(text: str) -> str:
