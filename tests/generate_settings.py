@@ -73,7 +73,7 @@ def _names(option: click.Option) -> str:
 def _plain(option: click.Option) -> str:
     if isinstance(option.show_default, str):
         return option.show_default
-    if isinstance(option.default, str | int) and not isinstance(option.default, bool):
+    if isinstance(option.default, str | int | float) and not isinstance(option.default, bool):
         return str(option.default)
     return "none"
 

@@ -21,7 +21,7 @@ from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Fields, Forbidden, NewName, bulk
 from ararat.webapp.management import prefixes as prefix_records
 from ararat.webapp.management.acting import acting
-from ararat.webapp.management.permissions import require_administrator
+from ararat.webapp.management.permissions import require_account, require_administrator, require_curator
 from tests.webapp.management.acts import Acts
 
 from .conftest import ELSEWHERE, GRANTED, NAMES_OF_CALLERS, audit_of, imported, token_for, tokens
@@ -410,3 +410,10 @@ def test_each_part_of_a_refusal_is_translatable(management: Acts, rights: list[s
     message = refused.value.message
     assert isinstance(message, Translatable)
     assert isinstance(message.values["role" if rights is None else "reason"], Translatable)
+
+
+@pytest.mark.parametrize("require", [require_account, require_curator, require_administrator])
+def test_a_caller_without_an_account_is_refused(require: Callable[[Caller | None], Caller]) -> None:
+    with pytest.raises(Forbidden) as caught:
+        require(None)
+    assert caught.value.code == "account-required"
