@@ -24,14 +24,8 @@ def record(
     when: datetime | None = None,
     address: str | None = None,
 ) -> None:
-    """Write one row in the transaction of ``connection``.
-
-    - ``caller``: the caller, or None for the command line and for an unknown client.
-    - ``operation``: the operation, such as "bind", "account.add" or "sign-in".
-    - ``name``: the name that it changes, or None.
-    - ``outcome``: the outcome of the change, such as "bound", or the code of the error.
-    - ``when``: the time in UTC; None is now.
-    - ``address``: the address of an unknown client.
+    """Write one row in the transaction of ``connection``. ``outcome`` is the outcome or the code of the error. Without
+    a caller, the client is unknown or the command line. ``when`` is in UTC; None is now.
     """
     actor = caller.as_actor(operation) if caller else Actor(operation=operation, address=address)
     audit.record(connection, actor, [(name, outcome)], when or datetime.now(UTC))

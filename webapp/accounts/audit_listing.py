@@ -21,13 +21,7 @@ _BLOCK = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditSelection:
-    """The conditions of a list of the audit. None means no condition.
-
-    - ``account``: the name of the account that sent the request.
-    - ``token``: the number of the token that was sent.
-    - ``operation``: the operation, such as "sign-in" or "change".
-    - ``since``, ``before``: times in UTC. The time of ``since`` is included, that of ``before`` is not.
-    """
+    """The conditions of a list of the audit. The period includes ``since`` but not ``before``."""
 
     account: str | None = None
     token: int | None = None
@@ -37,15 +31,8 @@ class AuditSelection:
 
 
 class AuditRow(NamedTuple):
-    """A recorded request of an account.
-
-    - ``time``: the time in UTC.
-    - ``account``: the name of the account; None for an unknown client, or the actor of a change by the command.
-    - ``token``: the label of the token, or None.
-    - ``operation``: the name of the operation, such as "save".
-    - ``name``: the name or prefix that the request is about, or None.
-    - ``outcome``: the outcome of the change, or the code of the error.
-    - ``address``: the IP address of the client, or None.
+    """A recorded request, with the label of its ``token`` and the name or prefix that it is about.
+    ``account`` is None for an unknown client, or the actor of a change by the command.
     """
 
     number: int
@@ -68,13 +55,7 @@ class AuditPage(NamedTuple):
 def list_audit(
     accounts: Accounts, selection: AuditSelection, *, below: int | None = None, limit: int = 100
 ) -> AuditPage:
-    """Return recorded requests of accounts, the newest first.
-
-    - ``accounts``: the store of the accounts and the audit.
-    - ``selection``: the conditions for the requests.
-    - ``below``: return only requests with a smaller number. None starts at the newest one.
-    - ``limit``: the largest number of requests to return.
-    """
+    """Return recorded requests of accounts, the newest first. ``below`` returns only those with a smaller number."""
     audit = tables.audit
     query = (
         select(
@@ -112,10 +93,7 @@ def list_audit(
 
 
 def all_audit(accounts: Accounts, selection: AuditSelection) -> Iterator[AuditRow]:
-    """Yield all recorded requests of accounts that meet the conditions, the newest first. They are read in blocks.
-
-    ``accounts`` is the store of the accounts and the audit. ``selection`` has the conditions.
-    """
+    """Yield all recorded requests that meet the conditions, the newest first. They are read in blocks."""
     below: int | None = None
     while True:
         found = list_audit(accounts, selection, below=below, limit=_BLOCK)

@@ -1,7 +1,5 @@
 """The cookies of signed-in browsers: the session, and a random value for forms without a session.
-
-On https the names begin with ``__Host-``: browsers then accept the cookie only from this host, not from a subdomain.
-Scripts cannot read the cookies (HttpOnly). Pages of other sites cannot send them with forms (SameSite=Lax).
+On https their names begin with ``__Host-``, so that no subdomain can set them. They are HttpOnly and SameSite=Lax.
 """
 
 from __future__ import annotations
@@ -55,11 +53,7 @@ def known_form_id() -> str | None:
 
 
 def set_session(response: Response, session: str, seconds: int) -> Response:
-    """Set the session cookie of a user who has signed in, and delete the cookie for forms. Return the response.
-
-    - ``session``: the secret id of the session.
-    - ``seconds``: the lifetime of the cookie in seconds.
-    """
+    """Set the session cookie of a user who has signed in for some seconds, and delete the cookie for forms."""
     _delete(response, _FORM)
     return _set(response, _SESSION, session, seconds)
 

@@ -1,7 +1,5 @@
 """Tokens in forms, against forms that a page of another site sends for a user (CSRF).
-
-The token of a form is computed from a random cookie that only this browser has: from the session id if the browser is
-signed in, otherwise from a cookie that the form sets. So the server needs no secret key and stores no tokens.
+A token is computed from a random cookie of the browser. So the server needs no secret key and stores no tokens.
 """
 
 from __future__ import annotations
@@ -57,9 +55,7 @@ def require_own_page() -> None:
 
 
 def derived(cookie: str, purpose: str) -> str:
-    """Return a value that only the owner of a cookie can have. The cookie cannot be computed from it.
-
-    ``cookie`` is the random text of the cookie. ``purpose`` names the use of the value, such as "csrf".
+    """Return a value that only the owner of a cookie can have. ``purpose`` names its use, such as "csrf".
 
     >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
     (True, False)

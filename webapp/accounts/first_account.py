@@ -1,7 +1,5 @@
 """The first account of a site: the command that adds it, and a one-time link that `ararat serve` prints.
-
-The link creates an administrator. It is valid until an account exists or the server stops, and only on the machine of
-the server or over https, because no proxy and no network may read it.
+The link is valid until an account exists or the server stops, and only on this machine or over https.
 """
 
 from __future__ import annotations
@@ -53,11 +51,7 @@ class FirstLink:
         return hmac.compare_digest(self._secret, given.encode("utf-8", "replace"))
 
     def add(self, accounts: Accounts, name: str, password: str) -> Account:
-        """Add the first account, an administrator, and return it.
-
-        ``accounts`` is the store of the accounts. ``name`` and ``password`` are those of the account. Raises
-        AccountError, also if another account exists.
-        """
+        """Add the first account, an administrator. Raises AccountError, also if another account exists."""
         with self._lock:
             return accounts.add(name, "administrator", password=password, only_first=True)
 
@@ -87,11 +81,8 @@ def program() -> str:
 
 
 def command(bindings: Bindings, *, with_place: bool = True) -> str:
-    """Return the command that adds the first administrator. On a terminal, the command asks for a password.
-
-    ``bindings`` is the store to which the account is added. ``with_place`` states whether to name the database, which
-    only people on the machine of the server should read. A database with a password in its URL is never named. If the
-    server runs as a user without a shell, such as that of a service, the command runs as this user.
+    """Return the command that adds the first administrator, run as the user of this server if it cannot sign in.
+    ``with_place`` names the database, for readers on this machine; one with a password in its URL is never named.
     """
     parts = [program(), "account", "add", _NAME, "--role", "administrator", "--password-stdin"]
     if with_place and bindings.location.startswith("sqlite:"):
@@ -105,8 +96,7 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
 
 def _as_user() -> str:
     """Return the words that run a command as the user of this process, if this user cannot sign in.
-
-    A command that root runs would create files beside the database that the server cannot write.
+    Root would create files beside the database that the server cannot write.
     """
     import pwd
 
@@ -166,9 +156,7 @@ def is_private() -> bool:
 
 
 def may_print(address: str) -> bool:
-    """Return whether a link can be used safely: its host is this machine, or it uses https.
-
-    ``address`` is the URL of the site.
+    """Return whether a link to a URL can be used safely: its host is this machine, or it uses https.
 
     >>> [may_print(each) for each in ("http://127.0.0.1:8000", "https://ids.example.org", "http://ids.example.org")]
     [True, True, False]

@@ -1,6 +1,4 @@
-"""The caller of the current request: the account that sends it.
-
-A request can have one of these credentials:
+"""The caller of the current request: the account that sends it. A request can have one of these credentials:
 
 - ``Authorization: Bearer TOKEN``, with a token of this site, or of a provider (:mod:`.provider_tokens`);
 - ``Authorization: Basic``, with the name of the account, or no name, and the token as password; or with name and
@@ -50,9 +48,8 @@ def accounts() -> Accounts:
 
 def caller() -> Caller | None:
     """Return the caller of the current request, or None without a credential or without accounts.
-
-    Raises :class:`HTTPRefusal` with 401 for a wrong credential, and with 429 after too many failed attempts. The
-    status is 403 for a request that another site can have sent. Raises BindingsUnavailable.
+    Raises BindingsUnavailable. Raises :class:`HTTPRefusal` for a wrong credential (401), too many failed attempts
+    (429), and a request that another site can have sent (403).
     """
     if _G not in g:
         setattr(g, OF_CALLER, True)
@@ -62,10 +59,8 @@ def caller() -> Caller | None:
 
 
 def account_of_browser() -> Account | None:
-    """Return the account of the current request, or None, without a check of the form that sent it.
-
-    It is for the presentation of a page only: it does not prove that the person wants a change. Raises
-    BindingsUnavailable, and :class:`HTTPRefusal` for a user of the web server without an account.
+    """Return the account of the current request, to present a page only: no proof that the person wants a change.
+    Raises BindingsUnavailable, and :class:`HTTPRefusal` for a user of the web server without an account.
     """
     if _G in g:
         known_caller: Caller | None = g.get(_G)
@@ -96,13 +91,7 @@ def require_caller() -> Caller:
 
 
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
-    """Return the account and the rights of an API token.
-
-    - ``known``: the store of the accounts.
-    - ``address``: the IP address of the client, or None.
-
-    Raises :class:`HTTPRefusal` with the status 401 for a token that is not valid.
-    """
+    """Return the account and the rights of an API token. Raises :class:`HTTPRefusal` (401) for another text."""
     # A token of this site has no full stop.
     if "." in secret and is_of_provider(secret):
         return of_found(known, _of_provider(known, secret, address), address)
@@ -144,13 +133,8 @@ def _of_provider(known: Accounts, token: str, address: str | None) -> Caller:
 
 
 def of_found(known: Accounts, found: Caller, address: str | None, path: str | None = None) -> Caller:
-    """Return the caller of a token, or of a session that a token began, with the address of the client.
-
-    - ``known``: the store of the accounts.
-    - ``address``: the IP address of the client, or None.
-    - ``path``: the path for the audit if that of the request has a secret.
-
-    The request is written to the audit if the token is for an emergency.
+    """Return the caller of a token, or of its session, with the client's address.
+    An emergency token is audited. ``path`` is for the audit if the path of the request has a secret.
     """
     known_caller = Caller(account=found.account, token=found.token, address=address)
     if found.token is not None and found.token.emergency:
@@ -159,13 +143,8 @@ def of_found(known: Accounts, found: Caller, address: str | None, path: str | No
 
 
 def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:
-    """Return the caller with a name, and a password or a token.
-
-    - ``known``: the store of the accounts.
-    - ``name``: the name of the account. It can be empty with a token.
-    - ``address``: the IP address of the client, or None.
-
-    Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
+    """Return the caller with a password, or with a token, which needs no name.
+    Raises :class:`HTTPRefusal` (401, 429, 503).
     """
     from . import passwords  # it loads Argon2, which a site without accounts does not need
 
@@ -178,13 +157,7 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 
 
 def signed_in(known: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with a name and a password.
-
-    - ``known``: the store of the accounts.
-    - ``address``: the IP address of the client, or None.
-
-    Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
-    """
+    """Return the account with a name and a password. Raises :class:`HTTPRefusal` (401, 429, 503)."""
     from . import passwords
     from .records.attempts import TooManyAttempts
     from .sign_in import WrongPassword, sign_in
@@ -202,10 +175,7 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
 
 
 def unauthorized(code: str, sentence: str) -> HTTPRefusal:
-    """Return the error 401 for a request without valid credentials, with the challenges for programs.
-
-    ``code`` is the stable name of the error. ``sentence`` is the message for the client.
-    """
+    """Return the error 401 for a request without valid credentials, with the challenges for programs."""
     return HTTPRefusal(401, code, sentence, challenges=CHALLENGES)
 
 

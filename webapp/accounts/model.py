@@ -1,7 +1,5 @@
 """Accounts, tokens and callers, and the names of accounts.
-
-The name of an account is in the history of each name that it changes. It is printable ASCII in lower case, so that no
-two names look alike because of hidden or foreign letters. An account is disabled, never deleted or renamed.
+A name is printable ASCII in lower case, so that no two look alike. An account is disabled, never deleted or renamed.
 """
 
 from __future__ import annotations
@@ -70,11 +68,10 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 class Preferences:
     """The choices of a person for the desk. An empty text is the default.
 
-    - ``display_name``: the name of the person beside that of the account.
     - ``language``: the language of the pages and of previews of public pages, such as "de". It also selects the
       separator of exports.
-    - ``time_zone``: the time zone of times and days, such as "Europe/Berlin"; the default is UTC.
-    - ``separator``: the separator of exports as CSV: "comma", "semicolon" or "tab".
+    - ``time_zone``: such as "Europe/Berlin"; the default is UTC.
+    - ``separator``: that of exports as CSV: "comma", "semicolon" or "tab".
     - ``shoulder``: the shoulder below which the person minted names last.
     """
 
@@ -106,9 +103,7 @@ class Preferences:
 
     @classmethod
     def of_json(cls, text: str | None) -> Self:
-        """Return the preferences of a user from the JSON in the database.
-
-        A value that is unknown or not readable becomes the default.
+        """Return the preferences in the JSON of the database. A value that is not readable becomes the default.
 
         >>> Preferences.of_json('{"language": "de", "colour": "red"}').language, Preferences.of_json("[").language
         ('de', '')
@@ -128,16 +123,9 @@ class Preferences:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Account:
-    """A person or program that manages names.
-
-    - ``number`` and ``name``: the number in the database, and the name to sign in.
-    - ``role``: "administrator", "curator" or "reader".
-    - ``prefixes``: the granted prefixes in order, such as ``ark:12345/x5``.
-    - ``created``: the time in UTC. ``disabled``: the time in UTC since when the account is disabled, or None.
-    - ``has_password``: whether a password is set. ``hash``: its hash, or None. No session starts if it has changed
-      since the account was read.
-    - ``is_program``: whether it is the account of a program. No person can sign in to it; a program can send tokens of
-      its provider (:mod:`.provider_tokens`).
+    """A person or program that manages names. ``prefixes`` are those granted, in order, such as ``ark:12345/x5``.
+    ``is_program``: no person can sign in; a program can send tokens of its provider (:mod:`.provider_tokens`).
+    ``hash``: that of the password; no session starts if it has changed since the account was read.
     """
 
     number: int
@@ -166,14 +154,9 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """A token of an account, without its secret. All times are in UTC.
-
-    - ``number`` and ``label``: the number in the database, and the text that describes the token.
-    - ``prefixes``: the prefixes that it can change; None for all prefixes of the account.
-    - ``rights``: its rights; None for all rights of the account, also those of an administrator.
-    - ``created``, ``expires`` and ``revoked``: times; None for never.
-    - ``last_used``: the time of the last use, accurate to about a minute, or None.
-    - ``emergency``: whether each request with the token is written to the audit.
+    """A token of an account, without its secret.
+    None: all ``prefixes`` or ``rights`` of the account. All times are in UTC; ``last_used`` is accurate to about a
+    minute. ``emergency``: each request with the token is written to the audit.
     """
 
     number: int
@@ -204,11 +187,8 @@ class Token:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """The account that sends a request, with the token that it used, or None, and the address of the client.
-
-    - ``account``: the account. ``token``: the token, or None.
-    - ``address``: the IP address of the client, or None.
-    - ``at_end``: functions that are called at the end of each change (:attr:`.Actor.at_end`).
+    """The account that sends a request, with the token that it used, and the IP address of the client.
+    ``at_end`` are functions that are called at the end of each change (:attr:`.Actor.at_end`).
 
     >>> from datetime import UTC
     >>> jane = Account(number=1, name="jane", role="curator", prefixes=("ark:12345/x5",),
@@ -223,10 +203,7 @@ class Caller:
     at_end: tuple[Callable[[Transaction], object], ...] = field(default=(), repr=False, compare=False)
 
     def as_actor(self, operation: str) -> Actor:
-        """Return the caller as the actor of an operation, for the history and the audit.
-
-        ``operation`` is the name of the operation, such as "bind".
-        """
+        """Return the caller as the actor of an operation, such as "bind", for the history and the audit."""
         return Actor(
             name=self.actor,
             address=self.address,
@@ -237,10 +214,7 @@ class Caller:
         )
 
     def with_end(self, record: Callable[[Transaction], object]) -> Caller:
-        """Return this caller with another function at the end of each change (:attr:`.Actor.at_end`).
-
-        It is called with the transaction of the change.
-        """
+        """Return this caller with one more function at the end of each change (:attr:`.Actor.at_end`)."""
         return replace(self, at_end=(*self.at_end, record))
 
     @property
@@ -269,17 +243,11 @@ class Caller:
         )
 
     def may(self, right: Right) -> bool:
-        """Return whether the token of the caller has a right. A caller without a token has all rights of its account.
-
-        ``right`` is the right, such as "relocate".
-        """
+        """Return whether the token of the caller has a right. Without a token, it has all rights of the account."""
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
-        """Return whether the caller can change a name.
-
-        The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
-        """
+        """Return whether the prefixes of the account and of the token cover a name. An administrator has all."""
         limited = None if self.token is None else self.token.prefixes
         if self.role == "reader" or (limited is not None and not key.startswith(limited)):
             return False
@@ -287,9 +255,7 @@ class Caller:
 
 
 def read_name(text: str) -> str:
-    """Return the name of an account in its stored form: ASCII letters become lower case.
-
-    ``text`` is the name as a user wrote it. Raises AccountError for a text that is not a name.
+    """Return the name of an account in its stored form: ASCII in lower case. Raises AccountError.
 
     >>> read_name("Jane.Doe@example.org")
     'jane.doe@example.org'
@@ -304,13 +270,7 @@ def read_name(text: str) -> str:
 
 
 def read_role(text: str) -> Role:
-    """Return a role of accounts. ``text`` is the role as a user wrote it, such as "curator".
-
-    Raises AccountError with the code ``account-role`` for another text.
-
-    >>> read_role("curator")
-    'curator'
-    """
+    """Return a role, such as "curator". Raises AccountError (``account-role``) for another text."""
     for role in ROLES:
         if text == role:
             return role
@@ -318,9 +278,8 @@ def read_role(text: str) -> Role:
 
 
 def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
-    """Return the rights of a token in the order of display. ``texts`` are the rights as a user wrote them.
-
-    Raises AccountError with the code ``token-right`` for another text, and without any right.
+    """Return the rights of a token in the order of display.
+    Raises AccountError (``token-right``), also without any right.
 
     >>> read_rights(["relocate", "read"])
     ('read', 'relocate')
@@ -335,11 +294,8 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
 
 
 def read_prefix(text: str, rules: NamingRules = NO_RULES) -> str:
-    """Return a prefix to grant in its stored form.
-
-    ``text`` is a NAAN, a shoulder, or the beginning of URNs.
-
-    Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.
+    """Return a NAAN, a shoulder, or the beginning of URNs as a prefix to grant in its stored form.
+    Raises BindingError (``rule-prefix``, ``list-prefix``).
 
     >>> read_prefix("12345"), read_prefix("ark:/12345/x-5"), read_prefix("URN:NBN:de:")
     ('ark:12345/', 'ark:12345/x5', 'urn:nbn:de:')

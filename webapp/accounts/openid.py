@@ -1,5 +1,4 @@
 """Sign-in with OpenID Connect: the authorization code flow with PKCE, and the check of the ID token.
-
 Authlib and joserfc implement the protocol. Only signatures with a public key are accepted.
 """
 
@@ -38,11 +37,7 @@ class NotConfirmed(Exception):
 
 
 class Confirmed(NamedTuple):
-    """The user whom the provider confirmed.
-
-    ``subject`` is the claim ``sub``. ``claim`` is the value of the claim that the operator's setting names, such as an
-    e-mail address, or None.
-    """
+    """The user whom the provider confirmed: the claim ``sub``, and the value of the claim of the operator's setting."""
 
     subject: str
     claim: str | None
@@ -50,16 +45,14 @@ class Confirmed(NamedTuple):
 
 @dataclass(kw_only=True, eq=False)
 class OpenID:
-    """An OpenID provider at which Ararat is registered as a client.
+    """An OpenID provider at which Ararat is registered as a client. Raises ValueError for another issuer.
 
-    - ``issuer``: the URL of the provider, as in its metadata; https, or http on a loopback address.
-    - ``client_id``, ``client_secret``: those of the registration. The secret is None for a public client.
+    - ``issuer``: its URL, as in its metadata; https, or http on a loopback address.
+    - ``client_secret``: None for a public client.
     - ``denied_networks``: networks to which no request is sent; :func:`~ararat.webapp.create_app` sets its own.
     - ``claim``: a claim by which people are linked before their first sign-in, such as "email", "eppn" or "orcid"; None
       links by the subject only.
     - ``title``: the text of the link on the sign-in page; the default is the host of the issuer.
-
-    Raises ValueError for another issuer.
     """
 
     issuer: str
@@ -75,14 +68,9 @@ class OpenID:
         self.title = self.title or urlsplit(self.issuer).netloc
 
     def authorization_url(self, *, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
-        """Return the URL at the OpenID provider that asks the user to sign in.
-
-        - ``redirect_uri``: the URL of this site to which the provider redirects the browser.
-        - ``state``: a random text that the provider returns in the redirect.
-        - ``nonce``: a random text that the provider returns in the token.
-        - ``verifier``: the random text of PKCE (RFC 7636).
-
-        Raises ProviderUnavailable.
+        """Return the URL at the provider that asks the user to sign in and redirects to ``redirect_uri`` of this site.
+        The provider returns the random texts ``state`` in the redirect and ``nonce`` in the token. ``verifier`` is the
+        random text of PKCE (RFC 7636). Raises ProviderUnavailable.
         """
         metadata = self._provider.metadata(*_ENDPOINTS)
         with self._session(redirect_uri, metadata) as session:
@@ -92,19 +80,14 @@ class OpenID:
         return address
 
     def subject(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> str:
-        """Return the subject of the user who signed in at the OpenID provider. The issuer is :attr:`issuer`.
-
-        - ``redirect_uri``, ``nonce`` and ``verifier``: the values that were passed to :meth:`authorization_url`.
-        - ``code``: the code that the provider sent in the redirect.
-
-        Raises NotConfirmed and ProviderUnavailable.
+        """Return the subject of the user who signed in at the provider, with the ``code`` in its redirect.
+        The other values are those of :meth:`authorization_url`. Raises NotConfirmed and ProviderUnavailable.
         """
         return self.confirmed(redirect_uri=redirect_uri, code=code, nonce=nonce, verifier=verifier).subject
 
     def confirmed(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> Confirmed:
-        """Return the subject of the user, and the verified value of :attr:`claim`. The rest is as of :meth:`subject`.
-
-        The value is that of the ID token, or else of the endpoint of user information for the same subject.
+        """Return the subject of the user, as :meth:`subject` does, and the verified value of :attr:`claim`.
+        It is that of the ID token, or else of the endpoint of user information for the same subject.
         """
         metadata = self._provider.metadata(*_ENDPOINTS)
         try:

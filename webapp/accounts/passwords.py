@@ -1,9 +1,6 @@
-"""Passwords: their form, and their hashes by Argon2id (RFC 9106).
-
-A hash takes 64 MiB of memory and about 50 ms. At most :data:`MAX_HASHES` run at the same time in a process, so that
-many requests cannot use up its memory. Programs can send name and password with each request. So a password that was
-right is remembered for :data:`KEPT_SECONDS` as a keyed hash, together with the stored hash. It is not used after a
-change of the stored hash.
+"""Passwords: their form, and their hashes by Argon2id (RFC 9106). A hash takes 64 MiB and about 50 ms, so at most
+:data:`MAX_HASHES` run at the same time in a process. A password that was right is remembered for :data:`KEPT_SECONDS`
+as a keyed hash, until the stored hash changes.
 """
 
 from __future__ import annotations
@@ -71,15 +68,9 @@ _key = secrets.token_bytes(32)
 
 
 def read_password(text: str, account: str = "") -> str:
-    """Return a password in the form that is hashed: Unicode normalization form C, as in RFC 8265, section 4.2.
-
-    ``text`` is the password as a user typed it. ``account`` is the name of the account, which must not be the main
-    part of the password.
-
-    Raises AccountError with the code ``password-short``, ``password-long``, ``password-text`` or ``password-common``.
-    No message contains a part of the password.
-
-    Source: NIST SP 800-63B, section 5.1.1.2: compare a new password with lists of common ones.
+    """Return a password in the form that is hashed: Unicode normalization form C, as in RFC 8265, section 4.2. The name
+    of the account must not be its main part, and it must not be common (NIST SP 800-63B, 5.1.1.2). Raises AccountError
+    (``password-short``, ``password-long``, ``password-text``, ``password-common``), never with a part of the password.
     """
     if len(text) > MAX_CHARACTERS:
         raise AccountError(
@@ -119,37 +110,26 @@ def _is_common(password: str, account: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a password for the database. ``password`` is the result of :func:`read_password`.
-
-    Raises Busy if too many hashes are computed at this moment.
-    """
+    """Return the hash for the database of a result of :func:`read_password`. Raises Busy if too many are computed."""
     with _slot():
         return _HASHER.hash(password)
 
 
 def needs_rehash(stored: str) -> bool:
-    """Return whether a password hash has older parameters than a new one, so that it must be replaced.
-
-    ``stored`` is the hash in the database.
-    """
+    """Return whether a stored hash has older parameters than a new one, so that it must be replaced."""
     return _HASHER.check_needs_rehash(stored)
 
 
 def is_remembered(stored: str, text: str) -> bool:
-    """Return whether a password was right for a hash in the last minutes. This takes no time.
-
-    ``stored`` is the hash in the database. ``text`` is the password as a user typed it.
-    """
+    """Return whether a typed password was right for a stored hash in the last minutes. This takes no time."""
     key = stored, _digest(text)
     with _state.lock:
         return _state.kept.get(key, 0.0) > time.monotonic()
 
 
 def verify(stored: str | None, text: str) -> bool:
-    """Return whether a password is right.
-
-    ``stored`` is the hash in the database, or None without a password. Then the result is False, after the time of a
-    hash. ``text`` is the password as a user typed it. Raises Busy if too many hashes are computed at this moment.
+    """Return whether a typed password is right. Without a stored hash, it returns False after the time of a hash.
+    Raises Busy if too many hashes are computed at this moment.
     """
     is_possible = stored is not None and len(text) <= MAX_CHARACTERS
     decoy = _decoy()
@@ -178,7 +158,7 @@ def _decoy() -> str:
 
 
 def normal(text: str) -> str:
-    r"""Return a password in the form that is hashed, without checks. ``text`` is the password as a user typed it.
+    r"""Return a typed password in the form that is hashed, without checks.
 
     >>> normal("caf\u0065\u0301") == normal("caf\u00e9")
     True

@@ -1,9 +1,5 @@
-"""A provider of identities, as its clients see it: its metadata, and the keys with which it signs.
-
-Both are read when they are first needed, and kept for :data:`KEPT_SECONDS`. Sign-in (:mod:`.openid`) and tokens of
-programs (:mod:`.provider_tokens`) use them.
-
-Source: OpenID Connect Discovery 1.0, RFC 7517.
+"""A provider of identities: its metadata, and the keys with which it signs (OpenID Connect Discovery 1.0, RFC 7517).
+They are read when they are first needed, and kept for :data:`KEPT_SECONDS`.
 """
 
 from __future__ import annotations
@@ -38,9 +34,8 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class ProviderUnavailable(Exception):
-    """The provider cannot be reached, or its answer is not valid. The text is for the server log.
-
-    ``retry_after`` is the time in seconds after which it is asked again.
+    """The provider cannot be reached, or its answer is not valid.
+    The text is for the server log. It is asked again after ``retry_after`` seconds.
     """
 
     def __init__(self, text: str, retry_after: int = 10) -> None:
@@ -49,13 +44,8 @@ class ProviderUnavailable(Exception):
 
 
 class Provider:
-    """A provider of identities.
-
-    - ``issuer``: its URL, as in its metadata; https, or http on a loopback address.
-    - ``fetch``: a function that returns the JSON object at a URL, or raises :class:`ProviderUnavailable`.
-    - ``clock``: the time in seconds since some moment.
-
-    Raises ValueError for another issuer.
+    """A provider of identities. Raises ValueError for an issuer whose URL is not https, or http on a loopback address.
+    ``fetch`` returns the JSON object at a URL, or raises :class:`ProviderUnavailable`. ``clock`` is in seconds.
     """
 
     def __init__(
@@ -112,9 +102,8 @@ def _usable(keys: object) -> Sequence[Key]:
 
 
 def fetch(address: str, denied: Sequence[Network] = ()) -> dict[str, Any]:
-    """Return the JSON object at a URL of a provider. No redirect is followed.
-
-    ``denied`` are networks to which no request is sent. Raises ProviderUnavailable.
+    """Return the JSON object at a URL. No redirect is followed, and no request is sent to ``denied`` networks.
+    Raises ProviderUnavailable.
     """
     to = replace(CHOSEN_BY_OPERATOR, denied=tuple(denied))
     accept = [("Accept", "application/json")]

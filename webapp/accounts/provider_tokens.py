@@ -1,11 +1,6 @@
-"""Access tokens of identity providers (JWT), which programs send instead of a token of Ararat.
-
-Such a token proves an issuer and a subject. It is verified before its subject is looked up: its signature with a key
-that its issuer published at most :data:`.provider.KEPT_SECONDS` ago, its audience and its times. Tokens for other
-purposes are refused: ID tokens, logout tokens, and tokens that are bound to a key of the client, which Ararat does not
-ask for.
-
-Sources: RFC 7519 (JWT), RFC 8725 (best practices), RFC 9068 (access tokens).
+"""Access tokens of identity providers (JWT), which programs send instead of a token of Ararat. The signature, audience
+and times of a token are verified before its subject is looked up. ID tokens, logout tokens and tokens that are bound to
+a key of the client are refused. Sources: RFC 7519 (JWT), RFC 8725 (best practices), RFC 9068 (access tokens).
 """
 
 from __future__ import annotations
@@ -72,14 +67,8 @@ class TokenRefused(Exception):
 
 
 class ProviderTokens:
-    """The issuers whose tokens programs can send.
-
-    - ``audience``: the text that must be in ``aud`` of each token, such as the URL of this site.
-    - ``issuers``: the URLs of the providers, as in their metadata.
-    - ``denied``: networks to which no request is sent.
-    - ``clock``: the time in seconds since some moment.
-
-    Raises ValueError for an issuer that is not an https URL.
+    """The issuers whose tokens programs can send. Raises ValueError for an issuer that is not an https URL.
+    ``audience`` must be in ``aud`` of each token, such as the URL of this site. ``clock`` is in seconds.
     """
 
     def __init__(
@@ -95,11 +84,8 @@ class ProviderTokens:
         }
 
     def identity(self, token: str, now: datetime, client: str | None = None) -> tuple[str, str]:
-        """Return the issuer and the subject of a valid token.
-
-        ``now`` is the time in UTC. ``client`` is the address of the client.
-
-        Raises :class:`TokenRefused` and :class:`.ProviderUnavailable`.
+        """Return the issuer and the subject of a valid token. ``client`` is the address of the client. Raises
+        :class:`TokenRefused` and :class:`.ProviderUnavailable`.
         """
         if len(token) > MAX_TOKEN:
             raise TokenRefused(Translatable("The token has more than %(number)s characters.", number=MAX_TOKEN))

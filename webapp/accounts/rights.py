@@ -1,7 +1,5 @@
 """The rights of tokens: what a token can do, if it can do less than its account.
-
-A change of a name needs one or more rights (:func:`needed`), which follow from the fields that it changes. So each
-interface, each import and each job asks for the same rights.
+The fields that a change sets decide which rights it needs (:func:`needed`), so that each interface asks for the same.
 
 >>> RIGHTS["relocate"].action, RIGHTS["relocate"].label
 ('change targets', 'Change targets')
@@ -62,9 +60,7 @@ _ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
 
 
 def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
-    """Return the rights of which a token needs at least one, or else an operation on many names changes none of them.
-
-    The list is empty for an undo, which needs the rights of its changes.
+    """Return the rights of which a token needs at least one for an operation, or none for an undo.
 
     >>> from ararat.bindings.names.operation import kind_of
     >>> import ararat.bindings.operations
@@ -80,14 +76,9 @@ def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
 
 
 def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
-    """Return the rights that a change of a name needs.
-
-    - ``before``: the recorded binding, or None for a new name.
-    - ``change``: the action, and the binding after it.
-    - ``is_minted``: whether the name was minted. It needs "mint"; a name that the user chose needs "bind".
-
-    The first target of a name, and its publication, also need "bind". Another target needs "relocate", and other
-    metadata "describe". The end of a name, its return, and its hold need "withdraw".
+    """Return the rights that a change of a name needs. ``before`` is None for a new name. A minted name needs "mint"; a
+    chosen one, the first target and the publication need "bind". Another target needs "relocate", other metadata
+    "describe". The end of a name, its return, and its hold need "withdraw".
     """
     after = change.after
     if change.action is None:

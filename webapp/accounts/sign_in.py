@@ -1,8 +1,5 @@
 """Sign-in with the name of an account and its password.
-
-Wrong passwords, and accounts that are unknown, disabled or without a password, get the same answer after the same time:
-the same queries run, and one hash is computed.
-
+Wrong passwords, and accounts that are unknown, disabled or without a password, get the same answer after the same time.
 A check holds a thread of the server, so the number of requests that check a password or wait for a check is limited
 (:mod:`~ararat.bindings.system.thread_slots`), and a client address has one at a time. Requests with the same credential
 share one check. Others are refused at once; their attempts stay counted.
@@ -38,14 +35,8 @@ class WrongPassword(Exception):
 
 
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with a name and a password.
-
-    - ``accounts``: the store of the accounts.
-    - ``name``: the name as the user typed it.
-    - ``password``: the password as the user typed it.
-    - ``address``: the IP address of the client, or None.
-
-    Raises WrongPassword, TooManyAttempts, :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
+    """Return the account with a name and a password as typed. Raises WrongPassword, TooManyAttempts,
+    :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
     """
     try:
         name = read_name(name)

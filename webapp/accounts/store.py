@@ -1,7 +1,5 @@
 """The accounts of a site, with their grants, tokens, sessions and identities, in the database of the bindings.
-
-Each check of a token or session reads the database, so that a revocation takes effect immediately in all workers.
-Nothing that can be revoked is kept in memory.
+Each check reads the database, so that a revocation takes effect immediately in all workers.
 """
 
 from __future__ import annotations
@@ -51,15 +49,10 @@ T = TypeVar("T")
 class Accounts:
     """The accounts in the database of ``bindings``. All threads and forked processes can use one object.
 
-    A file of text has no accounts.
-
-    Methods raise :class:`AccountError` for wrong arguments, and :class:`BindingsUnavailable` if the database cannot be
-    reached. A change of a file or a standby raises :class:`ReadOnlyBindings`.
-
-    The parts ``tokens``, ``sessions`` and ``identities`` have the operations on these.
-
-    - ``name``: the name of an account; ASCII letters become lower case.
-    - ``by``: the administrator that makes the change, for the audit; None for the command line.
+    The parts ``tokens``, ``sessions`` and ``identities`` have the operations on these. In each method, ``by`` is the
+    administrator that makes the change, for the audit; None is the command line. ASCII letters of ``name`` become lower
+    case. Methods raise :class:`AccountError` for wrong arguments, and :class:`BindingsUnavailable` if the database
+    cannot be reached. A file of text has no accounts: a change of it or of a standby raises :class:`ReadOnlyBindings`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -95,10 +88,8 @@ class Accounts:
         return self._set_existence(bool(self.read(rows.ANY_ACCOUNT)))
 
     def existed(self) -> bool:
-        """Return what :meth:`exist` returned last, and ask again only if the database answers.
-
-        Pages without names use it for a link. While the database does not answer, one thread asks it again after
-        :data:`ASK_AGAIN_SECONDS`, and no other one waits.
+        """Return what :meth:`exist` returns, or what it returned last while the database does not answer.
+        Then one thread asks it again after :data:`ASK_AGAIN_SECONDS`, and no other one waits.
         """
         if time.monotonic() >= self._ask_again:
             self._ask_again = time.monotonic() + ASK_AGAIN_SECONDS
@@ -108,17 +99,13 @@ class Accounts:
         return self._existence[0]
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
-        """Return an account, also a disabled one, or None.
-
-        ``connection`` is the connection of a transaction in which it is read, or None.
-        """
+        """Return an account, also a disabled one, or None."""
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
     def run_in_transaction(self, change: Callable[[Connection], T]) -> T:
-        """Return the result of ``change`` in a transaction, which is repeated if another writer was faster.
-
-        Raises :class:`ReadOnlyBindings` for a file or a standby, and :class:`BindingsUnavailable`.
+        """Return the result of ``change`` in a transaction, which is repeated if another writer was faster. Raises
+        :class:`ReadOnlyBindings` for a file or a standby, and :class:`BindingsUnavailable`.
         """
         for attempt in changes.attempts(self.bindings.location, "account"):
             with attempt, self._store().transaction() as transaction:
@@ -132,12 +119,7 @@ class Accounts:
     def read(
         self, query: SelectBase, connection: Connection | None = None, **values: str | int
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of a query at this moment. A store that is a file of text returns no rows.
-
-        - ``query``: the SQL query.
-        - ``connection``: the connection of a transaction that reads the rows, or None.
-        - ``values``: the values of the parameters of the query.
-        """
+        """Return the rows of a query now, or in the transaction of ``connection``. A file returns no rows."""
         if self.bindings.kind != "database":
             return []
         store: Any = self.bindings.store
@@ -152,14 +134,8 @@ class Accounts:
     def change_account(
         self, name: str, operation: str, by: Caller | None, change: Callable[[Connection, Account], str]
     ) -> Account:
-        """Change an account in a transaction, and write the outcome to the audit. Return the account after the
-        change.
-
-        - ``operation``: the name of the operation for the audit, such as "account.enable".
-        - ``by``: the caller who makes the change; None for the command line.
-        - ``change``: a function that makes the change and returns its outcome.
-
-        Raises AccountError with the code ``account-unknown``.
+        """Change an account in a transaction, and write the outcome that ``change`` returns to the audit.
+        Raises AccountError (``account-unknown``).
         """
         name = read_name(name)
 
@@ -172,9 +148,7 @@ class Accounts:
 
     def is_valid(self, created: datetime, expires: datetime | None) -> bool:
         """Return whether a token or session is valid now.
-
-        ``created`` is the time of its creation. ``expires`` is the time of its end, or None. Before its creation, it is
-        not valid: then the clock was set back, and its end cannot be checked.
+        Before its creation it is not valid: the clock was set back, and its end cannot be checked.
         """
         now = self.bindings.now()
         return created - CLOCK_SKEW <= now and (expires is None or now < expires)
@@ -190,14 +164,8 @@ class Accounts:
         only_first: bool = False,
         by: Caller | None = None,
     ) -> Account:
-        """Add an account, and return it.
-
-        - ``role``: its role: "administrator", "curator" or "reader".
-        - ``prefixes``: the prefixes of the names that it can change.
-        - ``password``: its password. Without one, it uses tokens or another way to sign in.
-        - ``is_program``: whether it is the account of a program (:meth:`set_program`).
-        - ``only_first``: raise AccountError with the code ``account-exists`` if there is any account.
-        - ``by``: the caller who makes the change; None for the command line.
+        """Add an account, and return it. Without a password, it uses tokens or another way to sign in. With
+        ``only_first``, any other account raises AccountError (``account-exists``).
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming) for prefix in prefixes})
@@ -231,22 +199,14 @@ class Accounts:
         return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
 
     def current(self, name: str, token: int | None) -> Caller | None:
-        """Return the caller with an account and a token as they are now, or None if one of them is not valid any
-        more.
-
-        - ``token``: the number of the token, or None.
-        """
+        """Return the caller with an account and the number of a token, or None if one of them is not valid any more."""
         if token is not None:
             return self.tokens.caller_of_number(token)
         account = self.get(name)
         return None if account is None or account.disabled else Caller(account=account)
 
     def is_current(self, caller: Caller, connection: Connection | None = None) -> bool:
-        """Return whether an account, its token, its role and its prefixes are still valid, as they were read.
-
-        - ``caller``: the account and the token, as they were at the beginning of a request.
-        - ``connection``: the connection of a transaction that reads them again, or None.
-        """
+        """Return whether an account, its token, its role and its prefixes are still valid, as they were read."""
         token = 0 if caller.token is None else caller.token.number
         found = self.read(rows.STAMP, connection, account=caller.account.number, token=token)
         if not found or found[0][0] != caller.account.role:
@@ -259,11 +219,7 @@ class Accounts:
         return {*caller.account.prefixes} <= {prefix for _, prefix, *_ in found}
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Let an account change the names that begin with a prefix. Return the account.
-
-        - ``prefix``: a NAAN, a shoulder or the beginning of URNs.
-        - ``by``: the caller who makes the change; None for the command line.
-        """
+        """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
         granted = read_prefix(prefix, self.bindings.naming)
 
         def change(connection: Connection, account: Account) -> str:
@@ -274,11 +230,7 @@ class Accounts:
         return self.change_account(name, "account.grant", by, change)
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Remove the permission of an account for the names that begin with a prefix. Return the account.
-
-        - ``prefix``: exactly the prefix that was granted.
-        - ``by``: the caller who makes the change; None for the command line.
-        """
+        """Remove exactly this prefix from those with which the account can change names."""
         granted = read_prefix(prefix, self.bindings.naming)
 
         def change(connection: Connection, account: Account) -> str:
@@ -297,13 +249,8 @@ class Accounts:
         return self.change_account(name, "account.revoke", by, change)
 
     def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Change the role of an account, and return the account.
-
-        - ``role``: the new role: "administrator", "curator" or "reader".
-        - ``force``: permit this for the last administrator.
-        - ``by``: the caller who makes the change; None for the command line.
-
-        Raises AccountError with the code ``account-last`` for the last administrator.
+        """Change the role of an account.
+        Without ``force``, the last administrator raises AccountError (``account-last``).
         """
         new = read_role(role)
 
@@ -316,12 +263,8 @@ class Accounts:
         return self.change_account(name, "account.role", by, change)
 
     def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Disable an account with its tokens, and end its sessions. Return the account.
-
-        - ``force``: permit this for the last administrator.
-        - ``by``: the caller who makes the change; None for the command line.
-
-        Raises AccountError with the code ``account-last`` for the last administrator.
+        """Disable an account with its tokens, and end its sessions.
+        Without ``force``, the last administrator raises AccountError (``account-last``).
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -336,10 +279,7 @@ class Accounts:
         return self.change_account(name, "account.disable", by, change)
 
     def enable(self, name: str, *, by: Caller | None = None) -> Account:
-        """Enable a disabled account, and return it. Its tokens are valid again; its sessions stay ended.
-
-        ``by`` is the caller who makes the change; None for the command line.
-        """
+        """Enable a disabled account. Its tokens are valid again; its sessions stay ended."""
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, disabled=None)
@@ -348,15 +288,9 @@ class Accounts:
         return self.change_account(name, "account.enable", by, change)
 
     def set_program(self, name: str, is_program: bool, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Mark an account as that of a program, or remove the mark. Return the account.
-
-        No person can sign in to the account of a program: it loses its password and its one-time link, and its sessions
-        end. The tokens of the provider of a linked identity are accepted (:mod:`.provider_tokens`).
-
-        - ``force``: permit this for the last administrator.
-        - ``by``: the caller who makes the change; None for the command line.
-
-        Raises AccountError with the code ``account-last`` for the last administrator.
+        """Mark an account as that of a program, or remove the mark. No person can sign in to it: it loses its password
+        and its one-time link, and its sessions end. Tokens of the provider of a linked identity are accepted
+        (:mod:`.provider_tokens`). Without ``force``, the last administrator raises AccountError (``account-last``).
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -375,12 +309,8 @@ class Accounts:
         return self.change_account(name, "account.program", by, change)
 
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
-        """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
-
-        - ``password``: the new password, or None to remove it.
-        - ``by``: the caller who makes the change; None for the command line.
-
-        The account is returned. Its tokens stay valid.
+        """Set or remove the password of an account, end its sessions, and forget failed attempts.
+        Its tokens stay valid.
         """
         hashed = _hash(password, name)
 
@@ -403,9 +333,7 @@ class Accounts:
 
     def make_link(self, name: str, *, by: Caller | None = None) -> str:
         """Return the secret of a new link with which an account sets its password once, in :data:`LINK_HOURS`.
-
-        ``by`` is the caller who makes the change; None for the command line. An earlier link of the account is not
-        valid any more.
+        An earlier link of the account is not valid any more.
         """
         secret = secrets.token_urlsafe(32)
 
@@ -420,20 +348,13 @@ class Accounts:
         return secret
 
     def of_link(self, secret: str, connection: Connection | None = None) -> Account | None:
-        """Return the account of a one-time link, or None if the link is not valid or the account is disabled.
-
-        ``secret`` is the last segment of the link.
-        """
+        """Return the account of a one-time link, or None if the link is not valid or the account is disabled."""
         values = {"link": secret_hash(secret), "now": rfc3339(self.bindings.now())}
         found = rows.found(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
         return found[0].account if found and found[0].account.disabled is None else None
 
     def use_link(self, secret: str, password: str) -> Account | None:
-        """Set the password of the account of a one-time link, and end the link.
-
-        ``secret`` is the last segment of the link. ``password`` is the new password. The result is the account, or
-        None if the link is not valid.
-        """
+        """Set the password of the account of a one-time link, and end the link. None: the link is not valid."""
         known = self.of_link(secret)
         if known is None:
             return None
@@ -457,10 +378,7 @@ class Accounts:
         self._forget_attempts(connection, account)
 
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
-        """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in.
-
-        The account is returned.
-        """
+        """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in."""
 
         def change(connection: Connection, account: Account) -> str:
             self._forget_attempts(connection, account)
@@ -477,19 +395,12 @@ class Accounts:
         forget_attempts(connection, account.name)
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
-        """Return an enabled account, and the hash of its password. Both are None for another name.
-
-        ``name`` is the name in its stored form.
-        """
+        """Return an enabled account, and the hash of its password. Both are None for another name."""
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 
     def replace_hash(self, account: Account, old: str, new: str) -> bool:
-        """Replace the hash of a password by a hash with the current parameters. Return False if the password was
-        changed.
-
-        ``old`` is the hash that was read, and ``new`` is its replacement.
-        """
+        """Replace the hash of a password by one with the current parameters. False: the password was changed."""
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
         replace = update(tables.accounts).where(*is_unchanged).values(password=new)
         return bool(self.run_in_transaction(lambda each: each.execute(replace).rowcount))

@@ -1,7 +1,5 @@
 """Send the requests of the library requests with the client of traces, which limits their time and their size.
-
-The timeout of requests applies to one read. A provider that sends one byte before each timeout would hold a thread of
-the server permanently. An endless or compressed body would fill the memory.
+The timeout of requests applies to one read, so that a slow or endless response would hold a thread.
 """
 
 from __future__ import annotations
@@ -28,11 +26,8 @@ _OWN_FIELDS = frozenset({"accept-encoding", "connection", "content-length", "hos
 
 class LimitedAdapter(BaseAdapter):
     """A transport of requests: direct connections, no content codings, and the CA certificates of the system.
-
-    ``denied`` are networks to which no request is sent.
-
-    :meth:`send` raises only exceptions of requests: a failure, a time above :data:`SECONDS`, or a response above
-    :data:`MAX_BYTES` is a ConnectionError.
+    :meth:`send` raises only exceptions of requests. A time above :data:`SECONDS`, or a response above
+    :data:`MAX_BYTES`, is a ConnectionError. No request is sent to ``denied`` networks.
     """
 
     def __init__(self, denied: Sequence[Network] = ()) -> None:
@@ -40,11 +35,7 @@ class LimitedAdapter(BaseAdapter):
         self._denied = denied
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """Send a request, and return its response with its body.
-
-        ``request`` is the request of the library "requests". Its other parameters, ``args`` and ``kwargs``, have no
-        effect.
-        """
+        """Send a request, and return its response with its body. ``args`` and ``kwargs`` have no effect."""
         fields = [(name, str(value)) for name, value in request.headers.items() if name.lower() not in _OWN_FIELDS]
         content: Any = request.body.encode() if isinstance(request.body, str) else request.body
         to = replace(CHOSEN_BY_OPERATOR, denied=tuple(self._denied))

@@ -1,7 +1,5 @@
 """Convert the report of one identifier to a card: the content that its page shows.
-
-The size of a card is limited; it contains the numbers of omitted items. Positions on a card count from one, positions
-in a report from zero.
+The size of a card is limited. Positions on a card count from one, positions in a report from zero.
 """
 
 from __future__ import annotations
@@ -38,11 +36,8 @@ MAX_UNUSUAL = 50
 
 @dataclass(frozen=True, slots=True)
 class NormalizationStep:
-    """One step of the normalization, as a card shows it.
-
-    - ``title``, ``reference``: what the step does, and the section that defines it.
-    - ``line``: the text with the deletions and insertions of the step.
-    - ``parts``: the numbers of the parts that the step changes.
+    """One step of the normalization, with the section that defines it.
+    ``line`` shows its deletions and insertions. ``parts`` are the numbers of the parts that it changes.
     """
 
     title: str
@@ -53,13 +48,9 @@ class NormalizationStep:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """An identifier in the hierarchy of the inspected one: itself or one of its containers.
-
-    For example, ark:12345/x is a container of ark:12345/x/p1.
-
-    - ``identifier``: the target of its link, or None if it is too long.
-    - ``role``: its relation to the inspected identifier, such as "container".
-    - ``state``: whether it is bound here, such as "recorded here"; "" if nothing is known.
+    """An identifier in the hierarchy of the inspected one: itself or a container, such as ark:12345/x of
+    ark:12345/x/p1. ``identifier`` is the target of its link, or None if it is too long. ``role`` is its relation, such
+    as "container". ``state`` is whether it is bound here, such as "recorded here", or "" if nothing is known.
     """
 
     identifier: str | None
@@ -72,9 +63,7 @@ class Member:
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """An equivalent spelling of an identifier, with a label such as "classic form".
-
-    ``line`` is the spelling for display. ``copy`` is the spelling in printable ASCII, or None if it is too long to
-    copy.
+    ``copy`` is in printable ASCII, or None if it is too long to copy; ``line`` is for display.
     """
 
     label: str
@@ -85,11 +74,8 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class ProblemView:
-    """An error, warning or note about an identifier, as a card shows it.
-
-    - ``number``: counts the problems of the card from one.
-    - ``place``: the position, such as "Characters 12 to 14."; ``line``: the text with this position marked.
-    - ``parts``: the numbers of the parts that the problem affects; empty if it affects more than are shown.
+    """An error, warning or note about an identifier. ``place`` is such as "Characters 12 to 14.", marked in ``line``.
+    ``number`` counts from one. ``parts`` is empty if the problem affects more parts than are shown.
     """
 
     number: int
@@ -106,8 +92,7 @@ class ProblemView:
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
     """A row of the table that compares the specifications of URNs: a part of the URN by each of them.
-
-    ``cells`` are in the order of the columns. A :class:`Line` has text of the identifier, which needs safe display.
+    A :class:`Line` has text of the identifier, which needs safe display.
     """
 
     label: str
@@ -117,8 +102,7 @@ class ComparisonRow:
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
     """The facts about an identifier from one source, such as the NAAN registry.
-
-    A row of ``rows`` is a label, a text for display, and whether it is an identifier or a URL.
+    A row is a label, a text for display, and whether it is an identifier or a URL.
     """
 
     title: str
@@ -136,18 +120,15 @@ class NextStep(NamedTuple):
 class Card:
     """The content of a card for one identifier.
 
-    - ``start``, ``end``: the position in the text, counted from one.
-    - ``faults``: errors and warnings.
+    - ``start``, ``end``: the position in the text, counted from one. ``faults``: errors and warnings.
     - ``taken_from``: the text, if only a part of it is recorded here, or a correction (``corrected``).
-    - ``subject``: the identifier that a trace resolves, or None.
-    - ``bound``: the kind of the binding here or "withdrawn"; None if the name is not bound or there are no bindings.
-    - ``unread``: whether the bindings could not be read.
+    - ``subject``: the identifier that a trace resolves.
+    - ``bound``: the kind of the binding or "withdrawn"; None if it is not bound here. ``unread``: it cannot be read.
     - ``drawn``: the URL in the QR code.
-    - ``outside``: whether the identifier has characters that the specification does not allow, as some holders assign.
-    - ``pasted``: the address before the identifier.
-    - ``copied``: the identifier without an address before it, in printable ASCII.
-    - ``step``: the filled button: the one next step, or None. ``ask``: the link to those who can mend a link.
-    - ``description``: the address of the description. It is None for a name that is not recorded here.
+    - ``outside``: it has characters that the specification does not allow, as some holders assign.
+    - ``pasted``: the address before it. ``copied``: the identifier without that, in printable ASCII.
+    - ``step``: the one next step, a filled button. ``ask``: the link to those who can mend a link.
+    - ``description``: the address of the description of a name that is recorded here.
     """
 
     start: int
@@ -184,9 +165,7 @@ class Card:
 
 
 def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
-    """Return the card of one identifier in a text: the content of its box on the page of the inspector.
-
-    ``finding`` is the identifier with its report. ``prefix`` is the resolver prefix of this site, or None.
+    """Return the card of one identifier in a text. ``prefix`` is the resolver prefix of this site.
 
     >>> from ararat.webapp.report.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
@@ -280,10 +259,8 @@ def _ask(finding: inspection.InspectedIdentifier) -> NextStep | None:
 
 
 def subject(report: Report) -> str | None:
-    """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN; None for other
-    texts.
-
-    ``report`` is the result of the inspection. A text outside the specification is traced as given.
+    """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN; else None.
+    A text outside the specification is traced as given.
 
     >>> from ararat.identifiers import examine
     >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))

@@ -44,17 +44,14 @@ class Suggested(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result of :func:`compare`.
+    """The result of :func:`compare`. ``sentence`` is the reason, and this and the ``notes`` are in printable ASCII.
 
     - ``verdict``: "equivalent", "different", "undecided" if the rule of the URN namespace is not known, or "unreadable"
       if one of the texts is not a valid identifier.
-    - ``sentence``: the reason, in printable ASCII.
-    - ``part``: the first part in which the normal forms differ ("Name"), or None.
-    - ``difference``: the index of the first code point that differs, or None.
-    - ``kunze``: whether the texts are equivalent by draft-kunze-ark. It is None if one of them is not an ARK there.
+    - ``part``, ``difference``: the first part ("Name") and the index of the first code point in which they differ.
+    - ``kunze``: whether the texts are equivalent by draft-kunze-ark; None if one of them is not an ARK there.
     - ``suggested``: the texts with their suggested spellings, and whether these are equivalent; None without one.
-    - ``notes``: what draft-kunze-ark says, if it differs, and what holds with the suggested spellings, in printable
-      ASCII.
+    - ``notes``: a different result of draft-kunze-ark, and the result with the suggested spellings.
     """
 
     a: Report
@@ -72,11 +69,7 @@ class Comparison:
         return inspection.verdicts((self.a, self.b), bindings)
 
     def as_dict(self, verdicts: Sequence[IdentifierVerdict]) -> dict[str, Any]:
-        """Return the comparison as a mapping for JSON, with both reports.
-
-        ``verdicts`` are those on both identifiers (:func:`.inspection.verdicts`). They are the members ``verdict`` of
-        the reports.
-        """
+        """Return the comparison as a mapping for JSON, with both reports and their ``verdicts``."""
         first, second = verdicts
         return {
             "verdict": self.verdict,
@@ -93,14 +86,12 @@ class Comparison:
 
 
 def compare(a: str, b: str, *, brief: bool = False, policies: Sequence[Profile] = ()) -> Comparison:
-    """Compare two identifiers by their normal forms, and return the verdict with both reports.
-
-    ``a`` and ``b`` are the texts. Any text is accepted, and white space is not removed. ``brief`` makes brief reports
-    (:func:`examine`), which have one problem at most. ``policies`` are the IRI policies of the site.
+    """Compare two identifiers by their normal forms, and return the verdict with both reports. Any text is accepted.
 
     Two identifiers are equivalent if their normal forms have equal code points, or by the rule of their URN namespace.
-    In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06,
-    U-02).
+    White space counts. In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft,
+    section 5; ARK-081, N-06, U-02). ``brief`` makes reports with one problem at most. ``policies`` are the IRI policies
+    of the site.
 
     >>> compare("ark:/12345/x6-np1", "https://n2t.net/ark:12345/x6np1").verdict
     'equivalent'

@@ -1,8 +1,6 @@
-"""Split a text from an unknown source into runs that a page can display safely.
-
-Pages and terminal display identifiers as a :data:`Line`. A line is a sequence of runs; a run is plain, marked, deleted,
-inserted, or a gap. Hidden characters become chips (:func:`.display.atoms`). Right-to-left text is isolated, so that
-the pieces keep the order of the text (UAX #9, HL4). A line contains about :data:`MAX_LENGTH` characters at most.
+"""Split a text from an unknown source into runs that a page can display safely (a :data:`Line`). A line has about
+:data:`MAX_LENGTH` characters at most. Hidden characters become chips (:func:`.display.atoms`). Right-to-left text is
+isolated, so that the pieces keep the order of the text (UAX #9, HL4).
 """
 
 from __future__ import annotations
@@ -46,10 +44,8 @@ VARIANTS = re.compile(r"\.[^./?#]*|.", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A part of a line with one kind of markup.
-
-    ``kind`` is "same" (plain), "mark" (highlighted; without pieces, a position between two characters), "del"
-    (deleted), "ins" (inserted), or "gap" (``left_out`` characters are omitted).
+    """A part of a line with one kind of markup: "same", "mark", "del", "ins", or "gap" (``left_out`` characters
+    omitted). A "mark" without pieces is a position between two characters.
     """
 
     kind: Kind
@@ -61,12 +57,10 @@ Line = tuple[Run, ...]
 
 
 def escape_hidden(text: str) -> Markup:
-    """Escape ``text`` as HTML for a textarea, with hidden characters as character references.
+    r"""Escape a text as HTML for a textarea, with hidden characters as character references.
+    Line breaks and tabs stay. NUL, C1 controls and surrogates have no character reference and stay, too.
 
-    The text box then contains the original text, but the source of the page has no hidden characters. Line breaks and
-    tabs stay. NUL, C1 controls and surrogates have no character reference and stay, too.
-
-    >>> escape_hidden("a\\u202e<b>")
+    >>> escape_hidden("a\u202e<b>")
     Markup('a&#x202E;&lt;b&gt;')
     """
     escaped = str(escape(text))
@@ -82,11 +76,9 @@ def _reference(char: str) -> str:
 
 
 def shown(pieces: Sequence[Atom]) -> Markup:
-    """Return the pieces of a run as HTML: hidden characters as chips, right-to-left text isolated from its neighbours.
+    """Return the pieces of :func:`.display.atoms` as HTML: hidden characters as chips, right-to-left text isolated.
 
-    ``pieces`` are the pieces of the run, as :func:`.display.atoms` returns them.
-
-    >>> print(shown(display.atoms("<\u200b")))
+    >>> print(shown(display.atoms("<​")))
     &lt;<span class="cp">U+200B ZWSP</span>
     """
     return Markup("".join(map(_show_piece, pieces)))  # noqa: S704 - escaped in _show_piece
@@ -103,8 +95,7 @@ def _show_piece(piece: Atom) -> str:
 
 
 def plain(text: str, most: int = MAX_LENGTH) -> Line:
-    """Return ``text`` as a line without marks. If it has more than ``most`` characters, omit the middle.
-
+    """Return a text as a line without marks, and without its middle if it has more than ``most`` characters.
     A translatable text is shown in the current language; the limit is that of each of its values.
 
     >>> [(run.kind, run.left_out) for run in plain("ark:12345/" + "x" * 990)]
@@ -120,10 +111,8 @@ def plain(text: str, most: int = MAX_LENGTH) -> Line:
 
 
 def pointed(text: str, start: int, end: int) -> Line:
-    """Return a whole text as a line with one part marked.
-
-    ``start`` and ``end`` are the indexes of the part. A text of more than :data:`MAX_LENGTH` characters is shortened to
-    the part and a few characters around it.
+    """Return a text as a line with the part from ``start`` to ``end`` marked.
+    More than :data:`MAX_LENGTH` characters are shortened to the part and a few characters around it.
 
     >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
     ['same', 'mark', 'same']
@@ -135,9 +124,8 @@ def pointed(text: str, start: int, end: int) -> Line:
 
 
 def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
-    """Return a text as a line with each occurrence of a character marked, at most 50 of them.
-
-    ``text`` is the text, and ``wrong`` is the character. A text of more than ``most`` characters is shortened.
+    """Return a text as a line with at most 50 occurrences of ``wrong`` marked.
+    A text of more than ``most`` characters is shortened, and has no marks.
 
     >>> [run.kind for run in highlighted("1:1:MW98", ":")]
     ['same', 'mark', 'same', 'mark', 'same']
@@ -152,9 +140,7 @@ def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
 
 
 def marked(text: str, start: int, end: int) -> Line:
-    """Return a part of a text as a marked line, with at most a few characters before and after it.
-
-    ``start`` and ``end`` are the indexes of the part.
+    """Return the part from ``start`` to ``end`` as a marked line, with a few characters before and after it.
 
     >>> [run.kind for run in marked("ark:12345/x!", 11, 12)]
     ['same', 'mark']
@@ -170,13 +156,8 @@ def marked(text: str, start: int, end: int) -> Line:
 
 
 def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
-    """Return the difference of two texts as one line: deletions, insertions and the text around them.
-
-    ``before`` and ``after`` are the texts. ``by`` matches the tokens that are compared; the default is single
-    characters.
-
-    A long section between the first and the last change becomes one deletion and one insertion. So the running time
-    stays nearly linear. Only the first changes are shown.
+    """Return the first differences of two texts as one line. ``by`` matches the tokens that are compared. A long
+    section between the first and the last change becomes one deletion and one insertion, in nearly linear time.
 
     >>> [(run.kind, run.pieces[0].text) for run in compared("x6-np1", "x6np1")]
     [('same', 'x6'), ('del', '-'), ('same', 'np1')]

@@ -1,7 +1,5 @@
 """List facts about an identifier: from registries, URN namespaces, draft-kunze-ark and IRI policies.
-
-Page and terminal show the same facts. Texts of registries are not trusted. A caller must display a :class:`Fact` like
-an identifier.
+Texts of registries are not trusted: a caller must display a :class:`Fact` like an identifier.
 """
 
 from __future__ import annotations
@@ -38,10 +36,7 @@ _DETAILS = {
 
 
 def detail_label(name: str) -> str:
-    """Return the label to show for a detail of a URN namespace.
-
-    ``name`` is the name of the detail, such as "country".
-    """
+    """Return the label to show for a detail of a URN namespace, such as "country"."""
     return _DETAILS.get(name, name)
 
 
@@ -59,8 +54,7 @@ _WEB = {("uri-schemes", "http"), ("uri-schemes", "https")}
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One fact, such as the label "Holder" and the text "National Library of France".
-
-    ``identifier`` is true if the text is an identifier or a URL.
+    ``identifier``: the text is an identifier or a URL.
     """
 
     label: str
@@ -70,8 +64,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts about an identifier from one source. ``title`` names the source, such as "NAAN 12148".
-
+    """The facts about an identifier from one source, such as the ``title`` "NAAN 12148".
     ``heading`` is that of a page for the entry of a registry, or "" for another source.
     """
 
@@ -81,10 +74,8 @@ class Facts:
 
 
 def known(report: Report, promises: Mapping[str, str] = NOTHING) -> tuple[Facts, ...]:
-    """Return the facts about an identifier, grouped by source. Sources without facts are omitted.
-
-    ``report`` is the result of the inspection of the identifier. ``promises`` are the persistence statements that are
-    recorded here for it, by their elements.
+    """Return the facts about an identifier, grouped by source. Sources without facts are omitted. ``promises`` are the
+    persistence statements that are recorded here for it, by their elements.
 
     >>> from ararat.identifiers import examine
     >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]

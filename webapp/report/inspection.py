@@ -62,13 +62,9 @@ NEAREST = 16
 
 @dataclass(frozen=True, slots=True)
 class InspectedIdentifier:
-    """One identifier in a text.
-
-    - ``match``: the place in the text; ``report``: the result of examining the identifier. This is the suggestion of
-      the match if only that is recorded here (``is_suggested``), else the literal text.
-    - ``site``: what this site knows about the identifier.
-    - ``verdict``: the most important fact about the identifier.
-    - ``key``: the normal form of the identifier, which is the key of its binding; None if it is not valid.
+    """One identifier in a text: its place (``match``), its report, and what this site knows about it.
+    The report is that of the suggestion of the match if only this is recorded here (``is_suggested``). ``key`` is the
+    normal form, which is the key of its binding; None if it is not valid.
     """
 
     match: Match
@@ -95,11 +91,9 @@ class InspectedIdentifier:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A text, and the identifiers found in it, in their order.
-
-    - ``truncated``: the text has more than :data:`MAX_FOUND` identifiers; the others are omitted.
-    - ``lines_without``: in a list with an identifier on most lines, the lines that have none.
-    - ``shortened``: containers, segments or problems of identifiers were omitted because of the limits of this module.
+    """A text, and the identifiers found in it, in their order. ``truncated``: there are more than :data:`MAX_FOUND`.
+    ``shortened``: containers, segments or problems were omitted because of the limits of this module.
+    ``lines_without``: in a list with an identifier on most lines, the lines that have none.
     """
 
     text: str
@@ -109,10 +103,8 @@ class Inspection:
     lines_without: tuple[str, ...] = ()
 
     def as_json(self) -> Iterator[str]:
-        """Yield this inspection as JSON in ASCII, in one piece per identifier, with a final line break.
-
-        After :data:`MAX_JSON` characters, the other identifiers are omitted. The member "truncated" states whether
-        anything was omitted.
+        """Yield this inspection as JSON in ASCII, in one piece per identifier, with a final line break. After
+        :data:`MAX_JSON` characters, the other identifiers are omitted, as the member "truncated" states.
 
         >>> json.loads("".join(inspect("").as_json()))
         {'input_length': 0, 'found': [], 'truncated': False}
@@ -137,12 +129,9 @@ def inspect(
     policies: Sequence[Profile] = (),
     detailed: int = MAX_FOUND,
 ) -> Inspection:
-    """Find and examine the identifiers in ``text``, and look up their bindings. Any str is accepted.
-
-    - ``prefix``: the resolver prefix of this site, or None.
-    - ``bindings``: the bindings of this site, or None. If they cannot be read, the result has all other data.
-    - ``policies``: IRI policies. IRIs of their hosts are found and checked, too.
-    - ``detailed``: the number of identifiers with a full report. The others have a brief one.
+    """Find and examine the identifiers in a text, and look up their bindings. Any str is accepted. If the bindings
+    cannot be read, the result has all other data. IRIs of the hosts of ``policies`` are found, too. ``prefix`` is the
+    resolver prefix of this site. Only the first ``detailed`` identifiers have a full report.
 
     >>> [finding.report.normal_form for finding in inspect("See ark:/12345/x-1 and urn:ISBN:0451450523").findings]
     ['ark:12345/x1', 'urn:isbn:0451450523']
@@ -254,13 +243,10 @@ class _Room:
 
 def keys(report: Report) -> tuple[str, ...]:
     """Return the keys to look up for an identifier: the normal forms of its nearest containers and, last, its own.
-
-    ``report`` is the result of the inspection. The result is empty if the identifier is not valid.
+    An invalid identifier has no keys.
 
     >>> keys(examine("ark:/12345/x/p-1.en?info"))
     ('ark:12345/x', 'ark:12345/x/p1', 'ark:12345/x/p1.en')
-    >>> keys(examine("urn:example:a?+r")), keys(examine("ark:12345"))
-    (('urn:example:a',), ())
     """
     if not report.valid:
         return ()
@@ -268,20 +254,15 @@ def keys(report: Report) -> tuple[str, ...]:
 
 
 def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:
-    """Return the kind of the binding, or "withdrawn", for each key that is bound.
-
-    ``keys`` are the normal forms of names. ``bindings`` is the store; None returns None. Keys without a binding and
-    reserved names are omitted. Raises :class:`BindingsUnavailable` if the store cannot be read.
+    """Return the kind of the binding, or "withdrawn", for each bound key; reserved names are omitted. Raises
+    :class:`BindingsUnavailable`.
     """
     found = public(keys, bindings)
     return None if found is None else {key: kind_of(binding) for key, binding in found.items()}
 
 
 def verdicts(reports: Sequence[Report], bindings: Bindings | None) -> list[IdentifierVerdict]:
-    """Return the verdict on each identifier, from its report and from what this site knows about it.
-
-    ``reports`` are the results of their inspection. ``bindings`` is the store, or None.
-    """
+    """Return the verdict on each identifier, from its report and from what this site knows about it."""
     try:
         sites = look_up([keys(report) for report in reports], bindings)
     except BindingsUnavailable:
@@ -290,11 +271,7 @@ def verdicts(reports: Sequence[Report], bindings: Bindings | None) -> list[Ident
 
 
 def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding] | None:
-    """Return the bindings of names that are or were public, by their keys.
-
-    ``keys`` are the normal forms of names. ``bindings`` is the store; None returns None. Raises
-    :class:`BindingsUnavailable` if the store cannot be read.
-    """
+    """Return the bindings of names that are or were public, by their keys. Raises :class:`BindingsUnavailable`."""
     if bindings is None:
         return None
     wanted = list(dict.fromkeys(keys))
@@ -367,19 +344,14 @@ class _Lookup:
 
 
 def contact_of(bindings: Bindings, key: str) -> str | None:
-    """Return the contact of the institution that records a name: that of its NAAN or shoulder, else that of the site.
-
-    ``bindings`` is the store, and ``key`` the normal form of the name.
-    """
+    """Return the contact of the institution that records a name: that of its NAAN or shoulder, else of the site."""
     inherited = bindings.source.prefix_records().inherited(key, "contact")
     return bindings.source.branding().contact if inherited is None else inherited.text
 
 
 def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list[SiteRecord]:
-    """Return what this site knows about several identifiers, in their order.
-
-    ``named`` has the :func:`keys` of each. ``bindings`` is the store, or None. A reserved name is unknown, as it is to
-    visitors. Raises :class:`BindingsUnavailable` if the store cannot be read.
+    """Return what this site knows about identifiers, given by their :func:`keys`, in their order.
+    A reserved name is unknown, as it is to visitors. Raises :class:`BindingsUnavailable`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

@@ -1,5 +1,4 @@
 """Split an identifier into its labelled parts, each with its meaning, its problems and the steps that changed it.
-
 Parts are numbered from one in the order of the text.
 """
 
@@ -31,7 +30,6 @@ MAX_FOLLOWED = 4000
 
 class Meaning(NamedTuple):
     """The meaning of a part in this identifier: a name or a finding, a text, and an identifier that ends the text.
-
     Each can be ""; ``strong`` and ``identifier`` are not trusted.
     """
 
@@ -42,13 +40,8 @@ class Meaning(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an identifier, such as the NAAN, or a gap in a long identifier.
-
-    - ``part``: the kind of the part, or "gap" for ``left_out`` omitted parts; ``label``: its displayed name.
-    - ``start``, ``end``: the position in the identifier, counted from one.
-    - ``problems``: the numbers of the errors and warnings in this part.
-    - ``steps``: the numbers of the normalization steps that changed it.
-    - ``meanings``: what it means in this identifier.
+    """A part of an identifier, such as the NAAN, or a "gap" of ``left_out`` omitted parts.
+    The positions ``start`` and ``end`` count from one. ``problems`` and ``steps`` are numbers of problems and steps.
     """
 
     part: str
@@ -65,9 +58,7 @@ class Part:
 
 def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
     """Yield the parts of an identifier, at most :data:`MAX_SEGMENTS` and a gap in the middle.
-
-    ``report`` is the result of the inspection. ``problems`` are the displayed errors and warnings; a part refers to
-    them by their position, counted from one.
+    ``problems`` are the displayed errors and warnings; a part refers to them by their position, counted from one.
 
     >>> from ararat.identifiers import examine
     >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
@@ -87,8 +78,6 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
 
 def segments_of(report: Report) -> Sequence[Segment]:
     """Return the segments of an identifier. Those of an ARK outside the specification end with its query.
-
-    ``report`` is the result of the inspection of the identifier.
 
     >>> from ararat.identifiers import examine
     >>> [(each.part, each.end) for each in segments_of(examine("ark:/61903/1:1:MW98?a"))]
@@ -111,10 +100,7 @@ def segments_of(report: Report) -> Sequence[Segment]:
 
 
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
-    """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown.
-
-    ``report`` is the result of the inspection that found it.
-    """
+    """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown."""
     segments = segments_of(report)
     first = bisect_right(segments, place.start, key=attrgetter("end"))
     last = bisect_left(segments, max(place.end, place.start + 1), key=attrgetter("start"))
@@ -123,9 +109,7 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
 
 def followed(report: Report) -> list[tuple[int, ...]]:
     """Return, for each normalization step, the numbers of the parts that it changed, moved or removed.
-
-    ``report`` is the result of the inspection. The tuples are empty for an identifier of more than :data:`MAX_FOLLOWED`
-    characters.
+    They are empty for an identifier of more than :data:`MAX_FOLLOWED` characters.
 
     >>> from ararat.identifiers import examine
     >>> followed(examine("https://n2t.net/ark:/12345/x-1.b.a.b"))

@@ -1,7 +1,5 @@
 """Draw the URL of an identifier as a QR code (ISO/IEC 18004).
-
-Only URLs at which the identifier resolves are encoded. Arbitrary text is refused, so that this site does not produce QR
-codes of foreign URLs.
+Callers draw no other texts, so that this site does not produce QR codes of foreign URLs.
 """
 
 from __future__ import annotations
@@ -17,11 +15,7 @@ MAX_DRAWN = 300
 
 def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
     """Return the URL of an identifier for a QR code, or None without a URL of at most :data:`MAX_DRAWN` characters.
-
-    - ``report``: the result of the inspection of the identifier.
-    - ``prefix``: the resolver prefix of this site, or None.
-    - ``bound``: whether the name is bound here. Then the URL starts with ``prefix``, as for a URN. Other URLs start
-      with the official resolver.
+    A URN or a name that is bound here has the resolver prefix of this site. Others have the official resolver.
 
     >>> from ararat.identifiers import examine
     >>> embedded(examine("ark:/12345/x-1"), None)
@@ -40,11 +34,7 @@ def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str 
 
 
 def drawn(text: str) -> bytes:
-    """Return a QR code of ``text`` as SVG, black on white, with a quiet zone.
-
-    >>> drawn("https://n2t.net/ark:12345/x1")[:43]
-    b'<svg xmlns="http://www.w3.org/2000/svg" vie'
-    """
+    """Return a QR code of a text as SVG, black on white, with a quiet zone."""
     import segno  # it takes long to load, and few requests draw a code
 
     picture = io.BytesIO()

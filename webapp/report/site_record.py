@@ -1,6 +1,5 @@
 """Facts that this site knows about an identifier, as far as visitors may know them.
-
-:func:`.inspection.look_up` looks it up as the resolver does. :mod:`.standing` derives the answer for a visitor from it.
+:func:`.inspection.look_up` finds them as the resolver does. :mod:`.standing` derives the answer for a visitor.
 """
 
 from __future__ import annotations
@@ -23,19 +22,18 @@ class SiteRecord:
     """All that this site knows about one identifier, as far as visitors may know it.
 
     - ``bound``: for the identifier and each of its nearest containers that is recorded, the kind of its binding or
-      "withdrawn". None if that is unknown. ``unread``: whether the store could not be read.
+      "withdrawn". None if that is unknown. ``unread``: the store cannot be read.
     - ``kind``: that of the identifier itself; "" if it is not recorded, None if that is unknown.
-    - ``binding``: its binding. ``hold``: the hold that stops its redirect now. ``last``: the last trace of its target.
-      Each is None without one.
-    - ``above``: for an identifier that is not recorded, the binding of the container that answers for it, or None.
-    - ``successor``: the binding of the name that replaces it, or None.
-    - ``resolution``: for an identifier that is not recorded: how the resolver answers a request for it, or None.
-    - ``prefix``: the record of the longest prefix with which an unknown identifier begins, or None.
-    - ``is_own``: whether it is below a prefix, a name or a NAAN of which this site has names.
-    - ``is_mistyped``: whether an unknown identifier has a wrong check character for names that are minted here.
-    - ``contact``: whom to ask if its link does not work: the contact of its prefix, else that of this site, or None.
+    - ``hold``: the hold that stops its redirect now. ``last``: the last trace of its target.
+    - ``above``, ``resolution``: for an unrecorded identifier, the binding of the container that answers for it, and the
+      answer of the resolver.
+    - ``successor``: the binding of the name that replaces it.
+    - ``prefix``: the record of the longest prefix with which an unknown identifier begins.
+    - ``is_own``: it is below a prefix, a name or a NAAN of which this site has names.
+    - ``is_mistyped``: an unknown identifier has a wrong check character for names that are minted here.
+    - ``contact``: whom to ask if its link does not work: the contact of its prefix, else that of this site.
     - ``promises``: the persistence statements of a live name, its own or inherited, by their elements.
-    - ``near``: the live name that an unknown identifier probably means, as the page 404 finds it, or None.
+    - ``near``: the live name that an unknown identifier probably means, as the page 404 finds it.
     """
 
     bound: Mapping[str, str] | None = None

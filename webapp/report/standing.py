@@ -1,7 +1,5 @@
 """The answer that a visitor gets for an identifier of this site: whether its link works, and the next step.
-
-:func:`.verdict.verdict` and the page of a name at the desk say the same (:class:`Standing`). What a reserved name is
-recorded as is never said here.
+The inspector and the page of a name at the desk show the same. The content of a reserved name is never shown.
 """
 
 from __future__ import annotations
@@ -53,11 +51,9 @@ _PARTS = ("located", "related", "described", "served")
 
 
 class Standing(NamedTuple):
-    """The answer that a visitor gets for an identifier of this site.
-
-    - ``code``, ``status``, ``tag``, ``sentence``: as in :class:`.verdict.IdentifierVerdict`.
-    - ``headline``: the title of the thing, or the fact. It is "" for a recorded name without a title.
-    - ``correction``: the identifier that replaces it or that was probably meant, or None.
+    """The answer that a visitor gets for an identifier of this site, with fields of
+    :class:`.verdict.IdentifierVerdict`. ``headline`` is the title of the thing, or the fact, or "" for a recorded name
+    without a title. ``correction`` is the identifier that replaces it or that was probably meant.
     """
 
     code: StandingCode
@@ -69,10 +65,7 @@ class Standing(NamedTuple):
 
 
 def standing(record: SiteRecord) -> Standing | None:
-    """Return what a visitor gets for an identifier, or None if it does not belong to this site.
-
-    ``record`` is what this site knows about it.
-    """
+    """Return what a visitor gets for an identifier, or None if it does not belong to this site."""
     if record.binding is not None:
         return _of_name(record, record.binding)
     resolution = record.resolution
@@ -91,10 +84,7 @@ def standing(record: SiteRecord) -> Standing | None:
 
 
 def title_of(binding: Binding | None) -> str:
-    """Return the recorded title of a name that the public can see, or "" without a title.
-
-    The title is shortened to :data:`MAX_TITLE` characters.
-    """
+    """Return the recorded title of a public name in at most :data:`MAX_TITLE` characters, or "" without a title."""
     if binding is None or binding.is_reserved:
         return ""
     texts = (without_code(binding.metadata.get(element, "").strip()) for element in _TITLES)
@@ -242,7 +232,7 @@ def _unknown(record: SiteRecord, resolution: Resolution) -> Standing | None:
 
 
 def host_of(address: str | None) -> str:
-    """Return the host of a URL in printable ASCII, or "" without one. ``address`` is the URL, a path, or None.
+    """Return the host of a URL in printable ASCII, or "" for a path or None.
 
     >>> host_of("https://example.org/a"), host_of("/a"), host_of(None)
     ('example.org', '', '')

@@ -1,7 +1,4 @@
-"""List the identifiers of a text as rows of a table, with filters, sort orders, duplicates and equivalents.
-
-The page and the CSV file use the same :class:`Listing`.
-"""
+"""List the identifiers of a text as rows of a table, with filters, sort orders, duplicates and equivalents."""
 
 from __future__ import annotations
 
@@ -46,14 +43,11 @@ _COLUMNS = (
 @dataclass(frozen=True, slots=True)
 class IdentifierRow:
     """One identifier of a text, as a row of the table.
+    ``number`` counts from one in the text, ``rank`` from zero when sorted by normal form.
 
-    - ``number``: the position among the identifiers of the text, counted from one.
-    - ``rank``: the position when sorted by normal form, counted from zero.
-    - ``alike``: the number of equivalent identifiers in the text, including this one.
-    - ``first``: the number of the first equivalent identifier, or None if this is the first.
-    - ``repeated``: whether exactly the same text occurs before.
-    - ``link``: what is known about its link, in a few words: whether it works, or the host of the link that its page
-      opens or traces; "" if nothing is known.
+    - ``alike``: the number of equivalent identifiers in the text, with this one. ``first``: the number of the first,
+      or None if this is it. ``repeated``: exactly the same text occurs before.
+    - ``link``: whether its link works, or the host of the link that its page opens or traces; "" if nothing is known.
     - ``bound``: the kind of the binding, "withdrawn", "" if not bound here, or None if unknown.
     """
 
@@ -109,17 +103,12 @@ class Listing:
         return len(links) > 1 or any(row.verdict.code not in _FOREIGN for row in self.rows if row.link)
 
     def arranged(self, show: str = "all", order: str = "text") -> list[tuple[IdentifierRow, bool]]:
-        """Return all rows, each with True if the filter ``show`` (:data:`SHOWN`) includes it.
-
-        ``order`` is a key of :data:`ORDERS`: "text", "verdict" or "name".
-        """
+        """Return all rows in an order of :data:`ORDERS`, each with True if a filter of :data:`SHOWN` includes it."""
         return [(row, _among(row, show)) for row in sorted(self.rows, key=lambda row: _order(row, order))]
 
 
 def listing(found: Inspection) -> Listing:
-    """Return the rows of the table with the identifiers of a text. ``found`` is the result of the inspection of the
-    text.
-
+    """Return the rows of the table with the identifiers of a text.
     Texts that are not valid are not equivalent to each other, but can be duplicates (N-06).
 
     >>> rows = listing(inspection.inspect("ark:12345/x-1 ark:/12345/x1 ark:12345/x2")).rows
@@ -151,8 +140,6 @@ def listing(found: Inspection) -> Listing:
 
 def as_csv(rows: Sequence[IdentifierRow]) -> str:
     """Return rows of identifiers as CSV (RFC 4180) with a header line, in printable ASCII with CR LF.
-
-    ``rows`` are the rows, as :func:`listing` returns them.
 
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
     '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,,A valid ARK for examples'

@@ -1,7 +1,5 @@
-"""The verdict on an identifier: the most important fact about it, in one headline.
-
-The home page, its title, lists, CSV, JSON and the command ``ararat inspect`` show the same verdict. It never states
-that an identifier is persistent or that a resource exists (ARK-007).
+"""The verdict on an identifier: the most important fact about it, in one headline, the same in all interfaces.
+It never states that an identifier is persistent or that a resource exists (ARK-007).
 """
 
 from __future__ import annotations
@@ -73,12 +71,9 @@ _VALID = {
 @dataclass(frozen=True, slots=True)
 class IdentifierVerdict:
     """The most important fact about an identifier.
-
-    - ``code``: its kind. ``status``: selects the sign and the colour. ``tag``: the kind in a few words.
-    - ``kind``: what the identifier is, such as "ARK, NAAN 12148".
-    - ``headline``: the fact. It can contain the title of the resource or the name of an organization.
-    - ``sentence``: one or two sentences about it, or "".
-    - ``correction``: the identifier that was probably meant, or None.
+    ``status`` selects the sign and the colour; ``tag`` is a few words. ``kind`` is what the identifier is, such as
+    "ARK, NAAN 12148". ``sentence`` is one or two sentences, or "". ``headline`` can contain the title of the resource
+    or the name of an organization. ``correction`` is the identifier that was probably meant.
     """
 
     code: VerdictCode
@@ -95,9 +90,7 @@ class IdentifierVerdict:
 
 
 def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict:
-    """Return the verdict on an identifier, from all that is known about it.
-
-    ``report`` is the result of its inspection. ``site`` is what this site knows about it; None knows nothing.
+    """Return the verdict on an identifier, from its report and from what this site knows about it (None: nothing).
 
     >>> from ararat.identifiers import examine
     >>> found = verdict(examine("ark:/12148/btv1b8449691v"))
@@ -141,17 +134,12 @@ def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict
 
 
 def is_warned(report: Report) -> bool:
-    """Return whether an identifier has an error or a warning, or a wrong check character.
-
-    ``report`` is the result of the inspection of the identifier.
-    """
+    """Return whether an identifier has an error or a warning, or a wrong check character."""
     return any(found.severity != "note" for found in report.problems) or _has_wrong_check_character(report)
 
 
 def holder(report: Report) -> str:
     """Return the name of the holder of the NAAN of an ARK for a sentence, or "" if the NAAN is not registered.
-
-    ``report`` is the result of the inspection of the identifier.
 
     >>> from ararat.identifiers import examine
     >>> holder(examine("ark:12148/x")), holder(examine("urn:isbn:0451450523"))
@@ -161,10 +149,7 @@ def holder(report: Report) -> str:
 
 
 def naan(report: Report) -> str:
-    """Return the NAAN of an ARK without hyphens, also outside the specification, or "" for another text.
-
-    ``report`` is the result of the inspection of the text.
-    """
+    """Return the NAAN of an ARK without hyphens, also outside the specification, or "" for another text."""
     if report.normal_form and report.normal_form.startswith("ark:"):
         return report.normal_form[4:].partition("/")[0]
     return (report.parts.get("naan") or "").replace("-", "") if report.conformance == "outside" else ""
@@ -417,11 +402,7 @@ def _first_warning(report: Report) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a message as a sentence, with a capital letter and a full stop.
-
-    >>> capital("the NAAN has a hyphen")
-    'The NAAN has a hyphen.'
-    """
+    """Return a message as a sentence, with a capital letter and a full stop."""
     return text.sentence() if isinstance(text, Translatable) else f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 

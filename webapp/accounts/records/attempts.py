@@ -1,11 +1,8 @@
 """Limits on failed attempts to sign in: for one account, for one client address, and for the two together.
 
-An attempt is counted before the password is checked, so that attempts at the same moment cannot pass the limits. It is
-counted in this process at once, and in the database as soon as it can be written (:class:`Unwritten`). So all workers
-share the limits, and none waits for a long import. While the database is locked, each worker counts for itself.
-
-Names that no account has are counted as well. The name is stored as a hash, because users sometimes type a password
-into the field of the name.
+An attempt is counted before the password is checked, so that simultaneous attempts cannot pass the limits. It is
+counted in this process at once, and in the database as soon as it can be written (:class:`Unwritten`). While the
+database is locked, each worker counts for itself. Names are stored as hashes, because users type passwords there.
 
 An address from which an account has signed in before is known for :data:`KNOWN`. The failures of others, also of those
 with the same address, do not lock it for this account.
@@ -80,10 +77,7 @@ Write = Callable[[Connection], object]
 
 
 class TooManyAttempts(Exception):
-    """Raised if there were too many failed attempts to sign in.
-
-    ``seconds`` is the time until the next one is allowed.
-    """
+    """Raised if there were too many failed attempts to sign in; the next one is allowed after ``seconds``."""
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -102,16 +96,14 @@ class Attempts:
 
     def require_allowed(self, *, is_right: bool = False) -> None:
         """Raise :class:`TooManyAttempts` if a limit is reached, without counting an attempt.
-
-        ``is_right``: the password is known to be right. Then failures from other addresses do not count.
+        For a right password, failures from other addresses do not count.
         """
         self._decide(lambda rows, pending, now: self._require(rows, pending, now, is_right=is_right))
 
     def count(self) -> None:
         """Count an attempt as failed until :meth:`succeeded`.
-
-        Raises :class:`TooManyAttempts`. Then it is counted only if the failures of other addresses are the reason:
-        a right password that is remembered is accepted then, and a client must not guess it without a limit.
+        Raises :class:`TooManyAttempts`. Then it is counted only if failures of other addresses are the reason. A right
+        password that is remembered is accepted then, and a client must not guess it without a limit.
         """
 
         def decide(rows: list[tuple[Any, ...]], pending: dict[Pair, int], now: datetime) -> None:
@@ -167,9 +159,8 @@ class Attempts:
 
 
 class Unwritten:
-    """Attempts that this process has counted and the database does not have yet. A thread writes them when it can.
-
-    The thread ends when everything is written. A forked process begins without entries.
+    """Attempts that this process has counted and the database does not have yet.
+    A thread writes them when it can. It ends when everything is written. A forked process begins without entries.
     """
 
     def __init__(self, accounts: AttemptTables) -> None:
@@ -193,11 +184,7 @@ class Unwritten:
         return dict(self._failures)
 
     def add(self, pair: Pair, now: datetime) -> None:
-        """Count a failed attempt to sign in. The caller holds the lock.
-
-        ``pair`` is the hashed name and address. ``now`` is the time. Raises :class:`TooManyAttempts` if the memory is
-        full.
-        """
+        """Count a failed attempt; the caller holds the lock. Raises :class:`TooManyAttempts` if the memory is full."""
         self._forget_old(now)
         if pair not in self._failures and len(self._failures) >= MAX_UNWRITTEN:
             raise TooManyAttempts(int(WINDOW.total_seconds()))
@@ -205,10 +192,7 @@ class Unwritten:
         self._since.setdefault(pair, now)
 
     def forget(self, pair: Pair, known: Pair) -> None:
-        """Forget the failed attempts of a name and an address, and remember that the user has signed in.
-
-        ``pair`` is the hashed name and address.
-        """
+        """Forget the failed attempts of a name and an address, and remember that the user has signed in."""
         with self.lock:
             self._failures.pop(pair, None)
             self._since.pop(pair, None)
@@ -222,10 +206,8 @@ class Unwritten:
                 self._since.pop(pair, None)
 
     def write(self, further: Write | None = None, *, is_waiting: bool = True) -> None:
-        """Write all attempts in one transaction, and wait at most :data:`WAIT_SECONDS`.
-
-        ``further`` is a change to write with them, or None. ``is_waiting`` states whether to wait for the end. If the
-        last transaction still waits for the database, this method does not wait.
+        """Write all attempts, and the change ``further``, in one transaction within :data:`WAIT_SECONDS`.
+        It does not wait if ``is_waiting`` is false, or if the last transaction still waits for the database.
         """
         with self.lock:
             if further is not None and len(self._further) < MAX_UNWRITTEN:
@@ -331,10 +313,7 @@ def forget_attempts(connection: Connection, name: str) -> None:
 
 
 def failed_attempts(accounts: AttemptTables, name: str) -> int:
-    """Return the number of failed attempts to sign in with a name from all addresses in the last minutes.
-
-    ``accounts`` is the store of the accounts.
-    """
+    """Return the number of failed attempts to sign in with a name from all addresses in the last minutes."""
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)
     return sum(failures for _, _, failures, began in rows if began > since)

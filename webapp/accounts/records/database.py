@@ -46,11 +46,7 @@ class AccountTables(Protocol):
 
 
 def find(connection: Connection, name: str) -> Account:
-    """Return an account in a transaction. ``connection`` is the connection of the transaction, ``name`` the name of the
-    account.
-
-    Raises AccountError with the code ``account-unknown``.
-    """
+    """Return an account in a transaction. Raises AccountError (``account-unknown``)."""
     found = rows.found(map(tuple, connection.execute(rows.ACCOUNT_OF_NAME, {"name": name})))
     if not found:
         raise unknown(name)
@@ -78,12 +74,8 @@ def secret_hash(secret: str) -> str:
 
 
 def read_line(text: str, code: str, what: str, most: int) -> str:
-    """Return a text of one line without white space around it.
-
-    - ``text``: the text as a user wrote it.
-    - ``code``: the code of the AccountError that is raised for another text.
-    - ``what``: the name of the text in the message.
-    - ``most``: the largest number of characters.
+    """Return a text of one line and at most ``most`` characters without white space around it.
+    Raises AccountError with ``code`` for another text, which its message calls ``what``.
     """
     line = text.strip()
     if not line or len(line) > most or not line.isprintable():
@@ -99,18 +91,12 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
 
 
 def end_sessions(connection: Connection, account: Account, now: datetime) -> None:
-    """End all sessions of an account, and delete the stored answers to its forms.
-
-    ``connection`` is the connection of the transaction. ``now`` is the time.
-    """
+    """End all sessions of an account, and delete the stored answers to its forms."""
     open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
 
 
 def locked(connection: Connection, name: str) -> Account:
-    """Return an account after locking its row, so that changes of one account happen one after the other.
-
-    ``connection`` is the connection of the transaction.
-    """
+    """Return an account after locking its row, so that changes of one account happen one after the other."""
     connection.execute(select(tables.accounts.c.id).where(tables.accounts.c.name == name).with_for_update())
     return find(connection, name)

@@ -1,7 +1,5 @@
 """Identities of OpenID providers, each linked to an account by an administrator.
-
-A person signs in with an identity. A program sends tokens of its provider, and a token of Ararat represents its
-identity in the audit. Neither can do what the other does.
+A person signs in with an identity; a program sends tokens of its provider. Neither can do what the other does.
 """
 
 from __future__ import annotations
@@ -34,16 +32,10 @@ class Identities:
     def link(
         self, issuer: str, subject: str, name: str, *, claim: str | None = None, by: Caller | None = None
     ) -> Account:
-        """Let an identity of an OpenID provider sign in to an account, or use that of a program. Return the account.
-
-        - ``issuer``: the URL of the provider.
-        - ``subject``: the identifier of the user at the provider.
-        - ``claim``: the name of a claim, such as "email". ``subject`` is its value. The first sign-in with the value
-          replaces it by the subject (:meth:`adopt`).
-        - ``by``: the caller who makes the change, for the audit; None for the command line.
-
-        Raises AccountError: ``identity-taken`` if the identity is linked to another account, ``identity-text`` if
-        ``issuer`` is not a URL.
+        """Let an identity of an OpenID provider sign in to an account, or use that of a program.
+        Return the account. With ``claim``, such as "email", ``subject`` is its value, which the first sign-in replaces
+        (:meth:`adopt`). Raises AccountError: ``identity-taken`` if the identity is linked to another account,
+        ``identity-text`` if ``issuer`` is not a URL.
         """
         issuer, subject = _read_identity(issuer, subject, claim)
         if not issuer.startswith(("https://", "http://")):
@@ -59,9 +51,7 @@ class Identities:
 
     def adopt(self, issuer: str, claim: str, value: str, subject: str) -> Account | None:
         """Return the account that was linked by a claim, and link it to the subject of this first sign-in.
-
-        The result is None if no enabled account of a person is linked by this value, or if the subject belongs to
-        another account.
+        The result is None without an enabled account of a person, or if the subject belongs to another account.
         """
         # The claim stays linked if the subject cannot be, or if another request has linked it meanwhile.
         with suppress(AccountError):
@@ -94,16 +84,8 @@ class Identities:
     def unlink(
         self, issuer: str, subject: str, name: str, *, claim: str | None = None, by: Caller | None = None
     ) -> Account:
-        """Remove the link of an OpenID identity to an account. Return the account.
-
-        The sessions of the account end, and the tokens of the provider are refused at once.
-
-        - ``issuer``: the URL of the provider.
-        - ``subject``: the identifier of the user at the provider.
-        - ``claim``: as in :meth:`link`.
-        - ``by``: the caller who makes the change, for the audit; None for the command line.
-
-        Raises AccountError with the code ``identity-unknown``.
+        """Remove the link of an OpenID identity to an account, as :meth:`link` made it. Return the account. Its
+        sessions end, and tokens of the provider are refused at once. Raises AccountError (``identity-unknown``).
         """
         issuer, subject = _read_identity(issuer, subject, claim)
 
@@ -126,18 +108,13 @@ class Identities:
         return sorted((row[0], row[1]) for row in self._accounts.read(rows.IDENTITIES, account=account.number))
 
     def account(self, issuer: str, subject: str) -> Account | None:
-        """Return the account that exactly this identity can sign in to, or None without an enabled account.
-
-        ``issuer`` is the URL of the OpenID provider. ``subject`` is the identifier of the user there. No person signs
-        in to the account of a program.
-        """
+        """Return the enabled account to which exactly this identity can sign in, which is never that of a program."""
         found = self._find(issuer, subject)
         return found.account if found and not (found.account.disabled or found.account.is_program) else None
 
     def program(self, issuer: str, subject: str) -> Caller | None:
-        """Return the account of a program with exactly this identity, and the token that represents the identity.
-
-        The result is None without such an account, and for an account that is disabled or belongs to a person.
+        """Return the enabled account of a program with exactly this identity, and the token that represents the
+        identity.
         """
         found = self._find(issuer, subject)
         if found is None or not found.account.is_program or found.rest[0] is None:

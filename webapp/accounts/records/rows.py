@@ -85,10 +85,7 @@ STAMP = (
 
 
 class AccountRow(NamedTuple):
-    """An account in rows of the database.
-
-    ``hash`` is the hash of its password, or None. ``rest`` has the other columns of its first row.
-    """
+    """An account in rows of the database. ``rest`` has the other columns of its first row."""
 
     account: Account
     hash: str | None
@@ -96,10 +93,7 @@ class AccountRow(NamedTuple):
 
 
 def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
-    """Return the accounts in rows of the database, sorted by name.
-
-    ``rows`` begin with the columns of an account and one grant. An account with several grants has several rows.
-    """
+    """Return the accounts in rows of the database, sorted by name. Each row has one grant of an account."""
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
         grouped.setdefault(row[0], []).append(row)
@@ -141,9 +135,6 @@ def token_of(row: tuple[Any, ...]) -> Token:
 
 
 def session_of(found: AccountRow) -> tuple[datetime, datetime, bool]:
-    """Return the start and the end of a session, and whether it was ended before.
-
-    ``found`` is a row of the query :data:`OF_SESSION`.
-    """
+    """Return the start and the end of a session in a row of :data:`OF_SESSION`, and whether it was ended before."""
     created, expires, ended = found.rest
     return datetime.fromisoformat(created), datetime.fromisoformat(expires), ended is not None

@@ -31,10 +31,8 @@ _POSTPONED = timedelta(minutes=1)
 
 
 class Sessions:
-    """The sessions of accounts.
-
-    The id of a session that a token started ends with the number of the token. The session has the prefixes of the
-    token and ends with it. The hash of the id includes the number, so no client can change or remove it.
+    """The sessions of accounts. One that a token started has the prefixes of the token and ends with it. Its id ends
+    with the number of the token, which the hash of the id protects.
     """
 
     def __init__(self, accounts: AccountTables, tokens: Tokens) -> None:
@@ -50,16 +48,9 @@ class Sessions:
         address: str | None = None,
         idle: timedelta | None = None,
     ) -> str:
-        """Start a session of :data:`SESSION_HOURS`, and return its secret id.
-
-        - ``account``: the account that signed in.
-        - ``token``: the token with which it signed in, or None.
-        - ``identity``: the issuer and the subject of an OpenID sign-in, or None.
-        - ``address``: the IP address of the client, or None.
-        - ``idle``: the time after which an unused session ends, or None.
-
-        Raises :class:`SignInOutdated` if the account was disabled, its password changed, or its identity unlinked
-        after ``account`` was read.
+        """Start a session of :data:`SESSION_HOURS`, and return its secret id. Unused, it ends after ``idle``.
+        ``identity`` is the issuer and the subject of an OpenID sign-in. Raises :class:`SignInOutdated` if the account
+        was disabled, its password changed, or its identity unlinked after ``account`` was read.
         """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
@@ -80,9 +71,8 @@ class Sessions:
         return session
 
     def caller(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
-        """Return the caller with a session, or None if the session has ended or the account is disabled.
-
-        ``session`` is the secret id. ``idle`` is the time after this use at which an unused session ends, or None.
+        """Return the caller with a secret id, or None if the session has ended or the account is disabled.
+        From this use, an unused session ends after ``idle``.
         """
         found = rows.found(self._accounts.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
@@ -104,15 +94,9 @@ class Sessions:
         self._tokens.record_use(session, lambda: update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
     def keep_answer(self, session: str, status: int, content: str, *, account: Account | None = None) -> str | None:
-        """Keep the answer to a form, and return its number, or None without the session. The oldest answers are
-        deleted.
-
-        - ``session``: the secret id of the session.
-        - ``status``: the HTTP status of the answer.
-        - ``content``: the HTML page.
-        - ``account``: the account of a browser that the web server identifies, or None. Such a browser does not have a
-          session: ``session`` is then the text that the browser is known by. Its row is that of an ended session, with
-          which no browser is signed in.
+        """Keep the answer to a form, and return its number, or None without the session.
+        The oldest ones are deleted. A browser that the web server identifies has an ``account``, and no session:
+        ``session`` is the text that the browser is known by. Its row is that of an ended session.
         """
         number = secrets.token_urlsafe(12)
         packed = base64.b64encode(zlib.compress(content.encode())).decode()
@@ -137,11 +121,7 @@ class Sessions:
         connection.execute(insert(tables.sessions), row | {"expires": rfc3339(_end(now, now, None))})
 
     def answer(self, account: Account, session: str, number: str) -> tuple[int, str] | None:
-        """Return the status and the HTML page of an answer that was kept, or None.
-
-        ``account`` and ``session`` are those of the browser. ``number`` is the number that :meth:`keep_answer`
-        returned.
-        """
+        """Return the status and the HTML page that :meth:`keep_answer` kept for the browser, or None."""
         of_session = tables.sessions.c.id == secret_hash(session), tables.sessions.c.account == account.number
         rows_found = self._accounts.read(select(tables.sessions.c.answers).where(*of_session))
         for known, status, packed in _answers(rows_found[0][0]) if rows_found else ():
@@ -160,10 +140,7 @@ class Sessions:
         )
 
     def end_all(self, name: str, *, by: Caller | None = None) -> Account:
-        """End all sessions of an account, and return the account. Its password and its tokens stay valid.
-
-        ``by`` is the caller who makes the change; None for the command line.
-        """
+        """End all sessions of an account. Its password and its tokens stay valid."""
 
         def change(connection: Connection, account: Account) -> str:
             end_sessions(connection, account, self._accounts.bindings.now())
@@ -182,11 +159,7 @@ class Sessions:
         return sorted((each for each in found if self._accounts.is_valid(*each[1:])), key=lambda each: each[1])[::-1]
 
     def end_some(self, name: str, wanted: Callable[[str], bool], *, by: Caller | None = None) -> int:
-        """End some sessions of an account, and return how many.
-
-        - ``wanted``: a function that returns True for the hash of a session to end.
-        - ``by``: the caller who makes the change; None for the command line.
-        """
+        """End the sessions of an account for whose hash ``wanted`` returns True, and return how many."""
         ended: list[str] = []
 
         def change(connection: Connection, account: Account) -> str:

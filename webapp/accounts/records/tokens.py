@@ -51,16 +51,9 @@ class Tokens:
         by: Caller | None = None,
     ) -> tuple[Token, str]:
         """Create a token, and return it with its secret, which is not stored and cannot be shown again.
-
-        - ``label``: a text that describes the token.
-        - ``expires``: the time in UTC at which the token ends, or None.
-        - ``prefixes``: the prefixes of the account that the token can change, or None for all.
-        - ``rights``: the rights of the token (:data:`.RIGHTS`), or None for all.
-        - ``emergency``: whether each request with the token is written to the audit. Such a token ends within
-          :data:`EMERGENCY_DAYS`.
-        - ``by``: the caller who makes the change; None for the command line.
-
-        Raises AccountError with the code ``token-label``, ``token-expires``, ``token-right`` or ``token-emergency``.
+        None means no end, all prefixes of the account, and all rights (:data:`.RIGHTS`). Each request with an emergency
+        token is written to the audit; it ends within :data:`EMERGENCY_DAYS`. Raises AccountError (``token-label``,
+        ``token-expires``, ``token-right``, ``token-emergency``).
         """
         label = read_line(label, "token-label", Translatable("the label"), MAX_LABEL)
         tests = self._accounts.bindings.naming
@@ -100,10 +93,7 @@ class Tokens:
         return created[0], secret
 
     def list(self, name: str) -> Sequence[Token]:
-        """Return all tokens of an account in the order of their numbers, also revoked and expired ones.
-
-        Raises AccountError for an unknown one.
-        """
+        """Return all tokens of an account by their numbers, also revoked and expired ones. Raises AccountError."""
         account = self._accounts.get(name)
         if account is None:
             raise unknown(name)
@@ -111,11 +101,7 @@ class Tokens:
         return sorted(map(rows.token_of, found), key=lambda token: token.number)
 
     def revoke(self, number: int, *, by: Caller | None = None) -> None:
-        """Revoke a token permanently. A revoked token is not changed.
-
-        ``by`` is the caller who makes the change; None for the command line. Raises AccountError with the code
-        ``token-unknown``.
-        """
+        """Revoke a token permanently. A revoked one is not changed. Raises AccountError (``token-unknown``)."""
 
         def write(connection: Connection) -> None:
             of_token = tables.tokens.c.id == number
@@ -130,8 +116,7 @@ class Tokens:
 
     def caller(self, secret: str | int) -> Caller | None:
         """Return the caller with a token, or None if the token is not valid or the account is disabled.
-
-        ``secret`` is the text of the token, or the number of that which represents an identity at a provider.
+        The number of a token selects one that represents an identity at a provider.
         """
         read = self._accounts.read
         if isinstance(secret, int):
@@ -147,11 +132,8 @@ class Tokens:
         return found
 
     def record_request(self, caller: Caller, request: str) -> None:
-        """Write a request with an emergency token to the audit.
-
-        ``caller`` is the account with the token. ``request`` is the method and path of the request.
-
-        Raises :class:`BindingsUnavailable` or :class:`ReadOnlyBindings`, so that no request is missing in the audit.
+        """Write a request with an emergency token, its method and path, to the audit. Raises
+        :class:`BindingsUnavailable` or :class:`ReadOnlyBindings`, so that no request is missing there.
         """
         now = self._accounts.bindings.now()
         name = validation.shown(request, 400)
@@ -173,10 +155,8 @@ class Tokens:
         return Caller(account=account, token=token)
 
     def record_use(self, used: int | str, statement: Callable[[], Update]) -> None:
-        """Record the use of a token or session, at most once in :data:`USE_SECONDS`.
-
-        ``used`` is the number of the token or the hash of the session. ``statement`` returns the SQL statement that
-        records the use: to compose it takes longer than the rest of most calls.
+        """Record the use of a token (a number) or session (a hash), at most once in :data:`USE_SECONDS`.
+        ``statement`` returns the SQL only when it is needed, because to compose it takes longer than most calls.
         """
         # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
         if time.monotonic() < self._uses.get(used, 0.0):
@@ -191,11 +171,8 @@ class Tokens:
 
 
 def add_of_provider(connection: Connection, account: Account, issuer: str, subject: str, now: datetime) -> int:
-    """Return the number of a new token that represents an identity of a program. Its secret is not kept.
-
-    So the requests with a token of the provider have the same audit, revocation and last use as others.
-
-    ``connection`` is the connection of the transaction.
+    """Return the number of a new token, without a secret, that represents an identity of a program.
+    So requests with a token of the provider have the same audit, revocation and last use as others.
     """
     return _insert(connection, account, f"{subject} {issuer}", secrets.token_urlsafe(32), now)
 
