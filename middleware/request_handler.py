@@ -294,7 +294,7 @@ class RequestHandler:
         return resolution
 
     def _find(self, key: str) -> Binding | None:
-        """Return the binding of a successor, whose title its page shows; None if it is not here or cannot be read."""
+        """Return the binding of a name whose title an error page shows; None if it is not here or cannot be read."""
         if key.startswith("http"):
             return None
         try:

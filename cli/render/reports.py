@@ -79,11 +79,12 @@ def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterato
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
     ['strict   ark:12345/x1']
     """
+    from ...webapp.report.standing import TAGS
     from ...webapp.report.verdict import CODES, verdict
 
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
     found = verdict(report, site)
-    is_remarkable = CODES.index(found.code) < _REMARKABLE or _headline(found) != found.headline
+    is_remarkable = CODES.index(found.code) < _REMARKABLE or found.code in TAGS
     headline = sheet.prose(words(_headline(found)), indent=9) if is_remarkable else ()
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
@@ -99,10 +100,8 @@ def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterato
 
 
 def _headline(found: IdentifierVerdict) -> str:
-    """Return the headline of a verdict, with its tag if the headline is only the title of the resource."""
-    from ...webapp.report.standing import TAGS
-
-    return f"{found.headline} ({found.tag})" if found.code in TAGS else found.headline
+    """Return the headline of a verdict, with its tag if the headline does not say the same."""
+    return f"{found.headline} ({found.added_tag})" if found.added_tag else found.headline
 
 
 def comparison_lines(comparison: Comparison, sheet: Sheet, verdicts: Sequence[IdentifierVerdict]) -> Iterator[str]:

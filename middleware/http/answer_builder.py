@@ -349,9 +349,10 @@ class AnswerBuilder:
         settings, root, exact = self._settings, request.root, request.target.exact
         logged = self._place_in_log(resolution)
         inspector, inflections = settings.inspector, settings.all_inflections
-        successor = self._find(resolution.successor) if resolution.successor else None
-        if successor is not None and not successor.is_live:
-            successor = None
+        key = resolution.successor or resolution.correction
+        other = self._find(key) if key else None
+        if other is not None and not other.is_live:
+            other = None
         view = explain(
             resolution,
             root,
@@ -361,7 +362,7 @@ class AnswerBuilder:
             exact=exact,
             hides_empty_query=request.hides_empty_query,
             logged=logged,
-            successor=successor,
+            other=other,
             holder=holder_elsewhere(resolution, settings),
         )
         headers: Headers = []

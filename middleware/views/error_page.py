@@ -89,7 +89,8 @@ class Explanation:
     - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
     - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
     - ``holder``: the institution of another NAAN to which an unknown identifier belongs, or None.
-    - ``successor_title``: the title of the name that replaces a withdrawn one, or None if it is not known.
+    - ``other_title``: the title of the name that replaces a withdrawn one, or that was probably meant; None if it is
+      not known.
     - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
       (:mod:`.http.request_target`).
     - ``hides_empty_query``: True if the server does not show a question mark at the end of the request target.
@@ -106,7 +107,7 @@ class Explanation:
     record: PrefixRecord | None = None
     exact: bool = True
     hides_empty_query: bool = False
-    successor_title: str | None = None
+    other_title: str | None = None
     holder: HolderName | None = None
 
     @property
@@ -210,7 +211,7 @@ def explain(
     exact: bool = True,
     hides_empty_query: bool = False,
     logged: LoggedName | None = None,
-    successor: Binding | None = None,
+    other: Binding | None = None,
     holder: Holder | None = None,
 ) -> Explanation:
     """Create the error page of a refused request.
@@ -224,7 +225,7 @@ def explain(
     - ``hides_empty_query``: whether a question mark at the end of the request target would not be visible.
     - ``logged``: the place of a withdrawn name in the public log, or None.
     - ``holder``: the institution of another NAAN to which the identifier belongs, or None.
-    - ``successor``: the live binding of the name that replaces a withdrawn one, or None.
+    - ``other``: the live binding of the name that replaces a withdrawn one, or that was probably meant; or None.
 
     Raises ValueError if the resolution is not a refusal.
     """
@@ -251,7 +252,7 @@ def explain(
         record=resolution.record,
         exact=exact,
         hides_empty_query=hides_empty_query,
-        successor_title=None if successor is None else describe(successor, root).title,
+        other_title=None if other is None else describe(other, root).title,
     )
 
 

@@ -231,6 +231,21 @@ def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect, width)
         assert answer.locator(table).last.inner_text() == alone[number - 1]
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_long_identifier_leaves_room_for_the_result_and_the_link(page, inspect, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    texts = ("ark:12345/" + "x" * 90, "ark:12345/" + "\u0645\u062e\u0637-" * 22, "https://n2t.net/ark:12148/bpt6k1")
+    answer = inspect("\n".join(texts))
+    assert all(box[2] <= width for box in boxes(answer.locator("tbody td")))
+    first_line = """all => all.map(one => {
+      const text = document.createRange();
+      text.selectNodeContents(one);
+      return text.getClientRects()[0].top - one.getBoundingClientRect().top;
+    })"""
+    # The identifier begins beside the marker of the row.
+    assert all(offset < 8 for offset in answer.locator("summary").evaluate_all(first_line))
+
+
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
     'ark:12345/x"><script>alert(1)</script>',

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware
+from ararat.middleware.resolution.settings import LANGUAGES
 
 
 @pytest.fixture
@@ -60,6 +63,23 @@ def test_a_damaged_copy_of_a_bound_urn_has_it_as_suggestion(ask):
     damaged = (")", ".", "%20", ";urn:nbn:de:101:1-2021", ",urn:nbn:de:101:1-2021")
     for end in damaged:
         assert ask(f"urn:nbn:de:101:1-2020{end}")[2]["suggestion"] == "https://r.example/urn:nbn:de:101:1-2020"
+
+
+def test_a_page_offers_a_similar_name_by_its_title_in_each_language(bindings):
+    bindings.bind("ark:12345/x5doc", "https://example.org/doc", metadata={"what": "A map <of> the mill"})
+    bindings.bind("ark:12345/x5part", "https://example.org/part")
+    client = Client(ResolverMiddleware(None, bindings))  # type: ignore[arg-type]
+    for path, title in {"/ark:12345/x5DOC": "<bdi>A map &lt;of&gt; the mill</bdi>", "/ark:12345/x5Part": ""}.items():
+        labels = set[str]()
+        for language in LANGUAGES:
+            answer = client.get(path, headers={"Accept-Language": language})
+            button = re.search('<a class="button" href="([^"]*)"[^>]*>(.*?)<small>', answer.text)
+            assert button is not None, language
+            assert (answer.status_code, button[1]) == (404, path.lower()), language
+            assert title in button[2], language
+            assert ("<bdi>" in button[2]) == bool(title), language
+            labels.add(button[2])
+        assert len(labels) == len(LANGUAGES), path
 
 
 def test_a_404_suggests_no_name_that_is_not_live(bindings, ask):

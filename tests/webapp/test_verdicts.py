@@ -56,6 +56,9 @@ CASES = {
     "delegated": Case(f"{NAAN}d2x", "delegated", "○", "kept by City archive", "archive.example", is_recorded=False),
     "retired": Case(f"{NAAN}r3x", "retired", "✕", "Not known here", "no longer assigned", is_recorded=False),
     "of another institution": Case("ark:12148/btv1b8449691v", "holder-known", "✓", "of the", "", is_recorded=False),
+    "of another library": Case("urn:nbn:de:101:1-201102033592", "valid", "✓", "A valid nat", "", is_recorded=False),
+    "of this library": Case("urn:nbn:de:bvb:12-x", "not-known", "△", "Not known here", "404", is_recorded=False),
+    "for tests": Case("ark:99999/x", "valid", "△", "An ARK for tests", "99999", is_recorded=False),
 }
 
 
@@ -64,6 +67,7 @@ def fill(bindings: Bindings) -> None:
     for letter in "abcdefg":
         title = "Plan of the mill" if letter == "a" else f"Thing {letter}"
         bindings.bind(f"{NAAN}k1{letter}", f"https://maps.example/{letter}", passthrough=True, metadata={"what": title})
+    bindings.bind("urn:nbn:de:bvb:12-bsb00000001-1", "https://maps.example/nbn")
     bindings.reserve(f"{NAAN}k1h", "https://secret.example/", metadata={"what": "Secret"})
     later = NOW + timedelta(days=30)
     bindings.bind(f"{NAAN}k1i", "https://secret.example/", embargo=later, metadata={"what": "Secret"})
@@ -152,7 +156,7 @@ def test_page_title_and_json_have_the_verdict(case: Case, client: FlaskClient, r
     assert headline.strip() == found["headline"]
     assert sentence.strip() == (found["sentence"] if case.sentence else "")
     title = read_page(client.get("/", query_string={"q": case.name}).text).one("title").text
-    is_good = case.sign in "✓○" or case.code in ("withdrawn", "not-known", "retired")
+    is_good = case.sign in "✓○" or case.code in ("withdrawn", "not-known", "retired", "valid")
     assert title.startswith(found["headline"] if is_good else f"{found['tag']}: {found['headline']}")
 
 

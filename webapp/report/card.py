@@ -210,7 +210,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         bound=finding.site.kind or None,
         unread=finding.site.unread,
         drawn=_spelling("", drawn) if drawn else None,
-        outside=report.conformance == "outside" and report.problems[0].code == "bad-char",
+        outside=finding.is_as_assigned,
         pasted=report.parts.get("prefix") or "",
         copied=copied if copied and len(copied) <= MAX_COPIED else None,
         step=_step(finding, own),

@@ -74,6 +74,16 @@ class InspectedIdentifier:
     key: str | None = None
     is_suggested: bool = False
 
+    @property
+    def is_as_assigned(self) -> bool:
+        """Whether it has characters that the specification does not allow, as some holders assign."""
+        return self.report.conformance == "outside" and self.report.problems[0].code == "bad-char"
+
+    @property
+    def meant(self) -> str | None:
+        """The identifier that a row of a list suggests, or None."""
+        return None if self.is_suggested or self.is_as_assigned else self.match.suggestion
+
     def as_dict(self) -> dict[str, Any]:
         """Return the identifier as a mapping for JSON: its place in the text, its text, a suggestion and its report."""
         return {
@@ -322,8 +332,10 @@ class _Lookup:
             holds=held,
             now=source.now,
         )
-        is_unknown = resolution.problem is not None and resolution.problem.code == "not-bound"
-        is_own = bool(record or bound or not is_unknown) or self.has_names(root_of(key))
+        code = None if resolution.problem is None else resolution.problem.code
+        is_unknown = code == "not-bound"
+        is_answered = code not in ("not-bound", "naan-reserved-invalid")
+        is_own = bool(record or bound or is_answered) or self.has_names(_root_of(key))
         if is_unknown and self.corrected < MAX_CORRECTED and (is_own or is_alone):
             self.corrected += 1
             resolution = with_hint(resolution, source)
@@ -341,6 +353,15 @@ class _Lookup:
     def contact(self, key: str) -> str | None:
         """Return whom to ask about a name."""
         return contact_of(self.bindings, key)
+
+
+def _root_of(key: str) -> str:
+    """Return the beginning of names that one institution assigns: the NAAN, the URN namespace, or the prefix of an NBN.
+
+    >>> _root_of("urn:nbn:de:bvb:12-bsb1"), _root_of("urn:isbn:9783161484100")
+    ('urn:nbn:de:bvb:12-', 'urn:isbn:')
+    """
+    return f"{key.partition('-')[0]}-" if key.startswith("urn:nbn:") else root_of(key)
 
 
 def contact_of(bindings: Bindings, key: str) -> str | None:

@@ -157,6 +157,12 @@ def _record(row: IdentifierRow) -> Iterator[str]:
     yield display.visible(row.verdict.headline, ascii_only=True)
 
 
+_LAST: Mapping[str, str] = {
+    "works": Translatable("works"),
+    "refused": Translatable.in_context("a link", "refused"),
+    "unclear": Translatable.in_context("a link", "unclear"),
+}
+
 _LINKS: Mapping[str, str] = {
     "link-dead": Translatable("dead"),
     "link-moved": Translatable("moved"),
@@ -173,10 +179,15 @@ _FOREIGN = ("holder-known", "valid", "outside-the-specification", "policy", "oth
 
 
 def _link(finding: inspection.InspectedIdentifier) -> str:
-    code, last = finding.verdict.code, finding.site.last
-    if code == "recorded" and finding.site.kind:
-        is_working = last is not None and last.state == "works"
-        return Translatable("works") if is_working else Translatable("not traced")
+    code, site = finding.verdict.code, finding.site
+    if code in ("recorded", "part"):
+        answer = site.resolution
+        # A prefix of this site, and a part of a described thing, have a description, too.
+        if site.kind == "described" or (answer is not None and answer.target is None):
+            return Translatable.in_context("a link", "description")
+        if answer is not None:
+            return host_of(answer.target) or Translatable("this site")
+        return Translatable("not traced") if site.last is None else _LAST.get(site.last.state, "")
     if code in _FOREIGN:
         return host_of(_link_elsewhere(finding)) or _LINKS.get(code, Translatable("none known"))
     return _LINKS.get(code, "")

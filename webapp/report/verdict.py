@@ -46,6 +46,10 @@ VerdictCode = Literal[
 CODES: tuple[VerdictCode, ...] = get_args(VerdictCode)
 """The kinds of verdicts, the most important first. A code never changes its meaning."""
 
+_UNSAID = ("on-hold", "link-dead", "link-moved", "recorded", "part", "retired", "unread")
+# The headline does not mention a warning.
+_WARNED = ("holder-known", "valid")
+
 GRAVITY = {"error": 0, "warning": 1, "note": 2}
 """The sort order of severities."""
 
@@ -83,6 +87,11 @@ class IdentifierVerdict:
     headline: str
     sentence: str = ""
     correction: str | None = None
+
+    @property
+    def added_tag(self) -> str:
+        """The tag for a list or a comparison: "" if the headline says the same."""
+        return self.tag if self.code in _UNSAID or (self.code in _WARNED and self.status == "warn") else ""
 
     def as_dict(self) -> dict[str, str | None]:
         """Return the verdict about the identifier as JSON values."""

@@ -163,7 +163,7 @@ def test_a_withdrawn_name_with_a_successor_leads_on_with_one_filled_link(held, b
         binding("ark:12345/new", "/new", metadata={"what": "The better scan"}),
     )
     resolution = resolve("ark:12345/old", store.fetch, no_rules, Settings())
-    view = explain(resolution, "https://r.example", "", successor=store.fetch(["ark:12345/new"])["ark:12345/new"])
+    view = explain(resolution, "https://r.example", "", other=store.fetch(["ark:12345/new"])["ark:12345/new"])
     page = view.as_html().decode()
     places = [
         page.index(text)

@@ -7,6 +7,10 @@ import io
 
 import pytest
 
+from ararat.middleware import open_bindings
+from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.store import Links
+from ararat.webapp.report.card import card
 from ararat.webapp.report.inspection import inspect
 from ararat.webapp.report.table import ORDERS, SHOWN, as_csv, listing
 
@@ -150,3 +154,55 @@ def test_the_link_of_an_identifier_of_another_site_is_the_start_of_its_trace(tex
     assert listing(inspect(f"ark:12345/x\n{text}", detailed=1)).rows[1].link == link
     # The page of one identifier has no column.
     assert table(text).rows[0].link == ""
+
+
+@pytest.mark.one_setup
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        pytest.param("x5a", "not traced", id="not traced"),
+        pytest.param("x5b", "refused", id="refused"),
+        pytest.param("x5c", "unclear", id="unclear"),
+        pytest.param("x5d", "description", id="described"),
+        pytest.param("x5d/f1", "none here", id="below a described name"),
+        pytest.param("x5a/f1", "maps.example", id="a part"),
+        pytest.param("x5s/f1", "this site", id="a part of a served name"),
+        pytest.param("x5", "description", id="a prefix"),
+    ],
+)
+def test_the_link_of_a_name_of_this_site(names, name, link):
+    text = f"ark:12345/{name}\nark:12345/x5a"
+    assert listing(inspect(text, bindings=names)).rows[0].link == link
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    with open_bindings(tmp_path_factory.mktemp("table") / "names.sqlite", create=True) as bindings:
+        bindings.prefixes.set("ark:12345/x5", who="Museum")
+        for letter in "abc":
+            bindings.bind(f"ark:12345/x5{letter}", f"https://maps.example/{letter}", passthrough=True)
+        bindings.bind("ark:12345/x5d", kind="described", metadata={"what": "A map"})
+        bindings.bind("ark:12345/x5s", "/map/", kind="served", scope="subtree")
+        states: list[tuple[str, State]] = [("b", "refused"), ("c", "unclear")]
+        for letter, state in states:
+            key, target = f"ark:12345/x5{letter}", f"https://maps.example/{letter}"
+            traced = TracedTarget(
+                identifier=key,
+                key=key,
+                target=target,
+                state=state,
+                status=403,
+                url=target,
+                code="declined",
+                sentence="As traced.",
+                since=bindings.now(),
+                traced=bindings.now(),
+            )
+            Links(bindings).record([traced])
+        yield bindings
+
+
+def test_a_row_suggests_nothing_that_its_page_does_not_suggest():
+    first, second = inspect("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ\nSee ark:12345/x\u3002").findings
+    assert (first.meant, card(first).outside) == (None, True)
+    assert second.meant == "ark:12345/x"

@@ -164,7 +164,9 @@ def test_each_side_has_the_verdict_of_its_own_page(tmp_path, read_page):
             ("urn:isbn:9783161484101",) * 2,
         ):
             for name, (tag, words) in zip(pair, sides(*pair), strict=True):
-                assert tag.endswith(own(name)["tag"]), name
-                assert own(name)["headline"] in words, name
+                said, is_title = own(name), own(name)["code"] == "recorded"
+                # The tag has no words if the headline says the same.
+                assert tag[2:] == (said["tag"] if is_title else ""), name
+                assert words.count(said["headline"]) == 1, name
         assert "Secret" not in client.get("/compare?a=ark:12345/x5c&b=ark:12345/x5a").text
         assert 'href="/?q=ark:12345/x5a"' in client.get("/compare?a=ark:12345/X5a&b=ark:12345/x5b").text
