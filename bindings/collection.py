@@ -355,6 +355,13 @@ class Bindings:
             raise BindingError("not-bound", f"{key} is not bound")
         return binding
 
+    def __contains__(self, identifier: Name) -> bool:
+        """Return whether the name ``identifier`` is recorded, in any spelling, as ``"ark:/12345/x" in bindings``.
+
+        Raises :class:`BindingError` for a text that is not an identifier.
+        """
+        return self.lookup(identifier) is not None
+
     def count(self) -> NameCount:
         """Return the number of recorded names: live, reserved and withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()

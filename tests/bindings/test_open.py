@@ -276,6 +276,10 @@ def test_get_raises_an_error_where_lookup_returns_none(database: str, open_store
     assert bindings.get(NAME) == bindings.lookup(NAME)
     other = f"{NAME}9"
     assert bindings.lookup(other) is None
+    assert NAME in bindings
+    assert other not in bindings
     with pytest.raises(BindingError, match=f"{other} is not bound") as caught:
         bindings.get(other)
     assert caught.value.code == "not-bound"
+    with pytest.raises(BindingError, match="neither"):
+        assert "x" in bindings
