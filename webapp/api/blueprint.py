@@ -28,10 +28,7 @@ blueprint.teardown_request(lambda _: read_current(False))
 
 
 def init_app(app: Flask, site: Site) -> None:
-    """Give the application of a site the jobs of its API, and require an account for each URL of the API.
-
-    ``site`` has its settings, bindings and accounts. Without accounts, nothing is added.
-    """
+    """Add the jobs of the API, and require an account for each URL of the API. A site without accounts gets nothing."""
     if site.bindings is not None and site.accounts is not None:
         import_jobs.init_app(app, Imports(site.accounts))
         app.before_request(admit)  # after the check of the host
@@ -47,9 +44,6 @@ def admit() -> None:
 
 
 def read_bindings() -> Bindings:
-    """Return the names of this site for a request that reads them, also reserved ones, or their history.
-
-    Raises :class:`Forbidden` for a token without the right to read.
-    """
+    """Return the names for a request that reads reserved ones or their history. Raises :class:`Forbidden`."""
     require_reader(caller())
     return site_bindings()

@@ -1,10 +1,7 @@
 """Carry out a POST with ``Idempotency-Key`` once, and repeat its response for the same request.
-
 The response is written in the transaction of the change: after a crash, either both exist or neither. A request with
-the same key that arrives meanwhile waits for that transaction and gets its response. A failed request leaves nothing
-behind, so its key can be used again. Keys belong to an account and are kept for a day.
-
-Source: draft-ietf-httpapi-idempotency-key-header.
+the same key that arrives meanwhile waits for that transaction. A failed request leaves its key unused. Keys belong to
+an account and are kept for a day (draft-ietf-httpapi-idempotency-key-header).
 """
 
 from __future__ import annotations
@@ -49,13 +46,7 @@ _FOUND = select(table.c.request, table.c.status, table.c.response).where(
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """The reply to an API request, as it is stored for a repetition of the request.
-
-    - ``value``: the value of the JSON body.
-    - ``status``: the HTTP status.
-    - ``location``: the value of the header field Location, or None.
-    - ``etag``: the entity tag with its quotation marks, or None.
-    """
+    """The reply to an API request, as it is stored for a repetition. ``etag`` has its quotation marks."""
 
     value: Any
     status: int = 200
@@ -83,11 +74,7 @@ class KeyUsed(Exception):
 @dataclass(slots=True)
 class OneRequest:
     """An API request with an idempotency key, whose reply is stored for repeated requests.
-
-    - ``accounts``: the store of the replies. ``account``: the number of the account that sent the request.
-    - ``key``: the value of the field Idempotency-Key.
-    - ``request``: the hash of its method, URL and body.
-    - ``is_stored``: whether a reply was passed to :meth:`store`.
+    It is the same ``request`` if the hash of method, URL and body is equal. ``is_stored``: :meth:`store` was called.
     """
 
     accounts: Accounts
@@ -97,10 +84,8 @@ class OneRequest:
     is_stored: bool = False
 
     def earlier_reply(self) -> StoredReply | None:
-        """Return the stored reply to an earlier request with the same idempotency key, or None.
-
-        Raises :class:`HTTPRefusal` with 422 if that was another request, and with 409 if a redaction has deleted the
-        reply.
+        """Return the stored reply to an earlier request with the key, or None. Raises :class:`HTTPRefusal` with 422 if
+        that was another request, and with 409 if a redaction has deleted the reply.
         """
         found = self.accounts.read(_FOUND, account=self.account, key=self.key, since=self._since())
         if not found:
@@ -117,9 +102,8 @@ class OneRequest:
         return StoredReply(status=status, **json.loads(stored))
 
     def store(self, connection: Connection, reply: StoredReply) -> None:
-        """Store the reply to the request in the transaction of its change.
-
-        Raises :class:`KeyUsed` if another request used the key in the meantime.
+        """Store the reply in the transaction of the change.
+        Raises :class:`KeyUsed` if another request used the key meanwhile.
         """
         self.is_stored = True
         now = self.accounts.bindings.now()
@@ -141,11 +125,7 @@ class OneRequest:
             raise KeyUsed
 
     def store_result(self, transaction: Transaction, represent: Callable[[Any], StoredReply]) -> None:
-        """Store the reply for the result of a transaction, at its end.
-
-        ``transaction`` is the transaction of the change. ``represent`` is a function that returns the reply for its
-        result. Raises :class:`KeyUsed` if another request used the key in the meantime.
-        """
+        """Store the reply for the result of a transaction, at its end. Raises :class:`KeyUsed` as :meth:`store`."""
         self.store(transaction.connection, represent(transaction.result))
 
     def _since(self) -> str:
@@ -153,10 +133,8 @@ class OneRequest:
 
 
 def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
-    """Return the current request with its key, or None for a request without the header field Idempotency-Key.
-
-    ``accounts`` is the store of the replies. ``caller`` is the account that sent the request. Raises
-    :class:`HTTPRefusal` for a malformed key.
+    """Return the current request with its key, or None without the field Idempotency-Key.
+    Raises :class:`HTTPRefusal` for a malformed key.
     """
     given = request.headers.getlist("Idempotency-Key")
     if not given:
@@ -173,11 +151,7 @@ def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
 
 def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None], StoredReply]) -> Response:
     """Return the reply to the current request, or the stored reply to an earlier request with the same key.
-
-    - ``accounts``: the store of the replies.
-    - ``caller``: the account that sent the request.
-    - ``act``: a function that carries the request out. It stores its reply with :meth:`OneRequest.store` in the
-      transaction of the change. Its argument is None for a request without a key.
+    ``act`` carries the request out, and stores its reply with :meth:`OneRequest.store`. It gets None without a key.
     """
     one = of_request(accounts, caller)
     if one is None:
@@ -187,10 +161,7 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 
 
 def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredReply, bool]:
-    """Return the reply to a request with a key, and whether it is the stored reply to an earlier request.
-
-    ``act`` is a function that carries it out and returns the reply.
-    """
+    """Return the reply of ``act``, or the stored reply to an earlier request with the key, and whether it is that."""
     if (earlier := one.earlier_reply()) is None:
         # The same request can be carried out at this moment. Then this one fails, or changes nothing.
         try:
@@ -214,11 +185,7 @@ def manage(
     accounts: Accounts, caller: Caller, act: Callable[[Caller], T], represent: Callable[[Any], StoredReply]
 ) -> Response:
     """Return the reply to a request that changes names, or the stored reply to an earlier request with the same key.
-
-    - ``accounts``: the store of the replies.
-    - ``caller``: the account that sent the request.
-    - ``act``: a function that makes the change for the caller.
-    - ``represent``: a function that returns the reply for the result of ``act``, or for :attr:`Transaction.result`.
+    ``represent`` returns the reply for the result of ``act``, or for :attr:`Transaction.result`.
     """
 
     def once(one: OneRequest | None) -> StoredReply:

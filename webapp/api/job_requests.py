@@ -29,12 +29,8 @@ def start_job(
     require: Callable[[Caller | None], Caller] = require_curator,
 ) -> Response:
     """Add a job in a transaction, and return the response 202 about it. A repeated request starts one job.
-
-    ``add`` adds the job. ``represent`` returns its JSON. ``endpoint`` is the view that shows the job by its number.
-    ``require`` returns the caller if it is permitted to start the job.
-
-    Raises :class:`HTTPRefusal` with status 429 if too many jobs of the account are not finished, and
-    :class:`.Forbidden`.
+    ``endpoint`` is the view that shows the job by its number. ``require`` returns the caller or raises
+    :class:`.Forbidden`. Raises :class:`HTTPRefusal` (429) for too many unfinished jobs.
     """
     who, known = require(caller()), current_imports()
 
@@ -57,10 +53,7 @@ def start_job(
 
 
 def shown_job(job: Job, represent: Callable[[Job], Any]) -> Response:
-    """Return the state of a job as JSON. Until its end, Retry-After has the seconds after which to ask again.
-
-    ``represent`` returns its JSON.
-    """
+    """Return the state of a job as JSON. Until its end, Retry-After has the seconds after which to ask again."""
     response = as_json(represent(job))
     if not job.is_finished:
         response.headers["Retry-After"] = str(idempotency.JOB_SECONDS)
@@ -68,10 +61,7 @@ def shown_job(job: Job, represent: Callable[[Job], Any]) -> Response:
 
 
 def resumed(job: Job, represent: Callable[[Job], Any]) -> Response:
-    """Continue a job that its server ended, and return its state as JSON. Another job is returned as it is.
-
-    ``represent`` returns its JSON.
-    """
+    """Continue a job that its server ended, and return its state as JSON. Another job is returned as it is."""
     parameters.read()
     bodies.require_empty()
     current_imports().resume(job)
@@ -79,10 +69,8 @@ def resumed(job: Job, represent: Callable[[Job], Any]) -> Response:
 
 
 def conditions(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the conditions for names in a request, as :func:`~.jobs.bulk.selection_of` reads them.
-
-    ``given`` is the member ``selection`` of the request body. Raises :class:`HTTPRefusal` for a time that is not valid.
-    The pointer of the error is its place in the body.
+    """Return the member ``selection`` of a body as conditions for :func:`~.jobs.bulk.selection_of`. Raises
+    :class:`HTTPRefusal` for a time that is not valid, with the pointer to it.
     """
     found: dict[str, Any] = {"text" if name == "q" else name: text for name, text in given.items()}
     for name in found.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:

@@ -1,11 +1,7 @@
 """Read the name in the path of a request: ``/api/v1/names/NAME`` or ``/api/v1/names/NAME/OPERATION``.
-
-A client can write the name as it is (``ark:12345/x6np1``). Then the percent-encoding of the path is that of the name:
-``ark:12345/a%2Fb`` and ``ark:12345/a/b`` are two names. The last segment is an operation if it is one of
-:data:`OPERATIONS`.
-
-A client can also percent-encode the whole name (``ark%3A12345%2Fx6np1``), as generated clients do. A name never begins
-with ``ark%3A``, so the two forms cannot be confused. In this form the name has one segment, and can end with any text.
+A client can write the name as it is (``ark:12345/x6np1``). Then the percent-encoding of the path is that of the name.
+The last segment is an operation if it is one of :data:`OPERATIONS`. A client can also percent-encode the whole name
+(``ark%3A12345%2Fx6np1``), as generated clients do. Then the name has one segment, and can end with any text.
 """
 
 from __future__ import annotations
@@ -41,11 +37,8 @@ class Addressed(NamedTuple):
 
 
 def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
-    """Return the name in the path of a request, and the operation after it. :func:`require_assignable` checks the
-    name.
-
-    ``environ`` is the WSGI environ of the request. ``base`` is the path before the name. Raises :class:`HTTPRefusal`
-    with 400 if the path cannot be read, and NotFound for another path.
+    """Return the name in the path of a request below ``base``, and the operation after it.
+    Raises :class:`HTTPRefusal` (400) for a path that cannot be read, and NotFound for another path.
 
     >>> def read(path):
     ...     return read_name({"PATH_INFO": unquote(path), "REQUEST_URI": path, "QUERY_STRING": ""}, "/names/")
@@ -61,10 +54,7 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
 
 
 def require_assignable(name: str, rules: NamingRules = NO_RULES) -> None:
-    """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound.
-
-    ``name`` is the text in the path.
-    """
+    """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound."""
     try:
         naming.assignable(name, rules)
     except BindingError as error:
@@ -74,13 +64,8 @@ def require_assignable(name: str, rules: NamingRules = NO_RULES) -> None:
 
 
 def read_prefix(environ: Mapping[str, Any], base: str, rules: NamingRules = NO_RULES) -> str:
-    """Return the NAAN or shoulder in the path of a request in its stored form.
-
-    - ``environ``: the WSGI environ of the request.
-    - ``base``: the path before the prefix.
-    - ``rules``: the rules of the site for its names.
-
-    Raises :class:`HTTPRefusal` with 400 if the prefix cannot be read, and NotFound for another path.
+    """Return the NAAN or shoulder in the path of a request below ``base`` in its stored form. Raises
+    :class:`HTTPRefusal` (400) for a prefix that cannot be read, and NotFound for another path.
     """
     target = _target(environ, base)
     found = _decode(target.path[len(base) :])

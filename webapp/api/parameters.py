@@ -33,27 +33,14 @@ def read(*known: str) -> dict[str, str]:
 
 
 def flag(name: str, text: str | None) -> bool:
-    """Return whether a query parameter is "1". A missing one is False.
-
-    ``name`` is the name of the parameter, and ``text`` is its value or None. Raises :class:`HTTPRefusal` with 400 for
-    another value than "0" and "1".
-
-    >>> flag("dry_run", "1"), flag("dry_run", None)
-    (True, False)
-    """
+    """Return whether the query parameter is "1"; "0" and None are False. Raises :class:`HTTPRefusal` with 400."""
     if text not in (None, "0", "1"):
         raise HTTPRefusal(400, "parameter", f"The parameter {name} must be 0 or 1.")
     return text == "1"
 
 
 def number(name: str, text: str | None, least: int, most: int, default: int) -> int:
-    """Return the value of a query parameter that is a whole number.
-
-    - ``text``: its value, or None if it is missing.
-    - ``least`` and ``most``: the smallest and the largest number that is permitted.
-    - ``default``: the result for a missing parameter.
-
-    Raises :class:`HTTPRefusal` with 400 for another value.
+    """Return the value of a query parameter that is a number. Raises :class:`HTTPRefusal` with 400 for another value.
 
     >>> number("limit", "20", 1, 1000, 100), number("limit", None, 1, 1000, 100)
     (20, 100)
@@ -67,9 +54,7 @@ def number(name: str, text: str | None, least: int, most: int, default: int) -> 
 
 
 def time(name: str, text: str | None) -> datetime | None:
-    """Return the value of a query parameter that is a date or a time in RFC 3339, or None if it is missing.
-
-    ``name`` is the name of the parameter, and ``text`` is its value or None. A time without a zone is in UTC. Raises
+    """Return the value of a query parameter that is a date or a time in RFC 3339, by default in UTC. Raises
     :class:`HTTPRefusal` with 400 for another value.
     """
     if text is None:

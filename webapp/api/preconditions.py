@@ -13,11 +13,7 @@ from ...middleware.http.conditional import entity_tag
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """The conditions of an API request on the entity tag of a record.
-
-    ``match`` is the value of the header field If-Match, and ``none_match`` is that of If-None-Match; None for a missing
-    field.
-    """
+    """The conditions of an API request on the entity tag of a record: the header fields If-Match and If-None-Match."""
 
     match: str | None
     none_match: str | None
@@ -29,10 +25,8 @@ class Preconditions:
         return None if match is None and none_match is None else cls(match, none_match)
 
     def hold(self, current: str | None) -> bool:
-        """Return whether the fields If-Match and If-None-Match of a request permit a change.
-
-        ``current`` is the entity tag of the record with its quotation marks, or None without a record. If-Match needs a
-        strong tag (RFC 9110, section 13.1.1).
+        """Return whether a change is permitted. ``current`` is the entity tag with quotation marks, or None without a
+        record. If-Match needs a strong tag (RFC 9110, section 13.1.1).
 
         >>> Preconditions('"2"', None).hold('"2"'), Preconditions('W/"2"', None).hold('"2"')
         (True, False)
@@ -56,10 +50,7 @@ def etag(binding: Binding) -> str:
 
 
 def with_tag(response: Response, tag: str) -> Response:
-    """Return a response with an entity tag, or 304 if the client of a GET has this version already.
-
-    ``tag`` is the entity tag with its quotation marks.
-    """
+    """Return a response with an entity tag in quotation marks, or 304 if the client of a GET has this version."""
     response.headers["ETag"] = tag
     if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):
         return Response(status=304, headers={"ETag": tag})

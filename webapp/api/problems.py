@@ -1,6 +1,5 @@
 """The problem documents of the API (RFC 9457): errors of requests, of the management and of bindings.
-
-Each has a status, a stable code and a sentence. A conflict also has both rows of the name, as :class:`BindingConflict`.
+Each has a stable code. A conflict also has both rows of the name, as :class:`BindingConflict`.
 """
 
 from __future__ import annotations
@@ -41,20 +40,14 @@ class OperationRefused(Exception):
 
 
 def init_blueprint(blueprint: Blueprint) -> None:
-    """Register the functions that answer errors of an API with problem documents (RFC 9457).
-
-    ``blueprint`` is the Flask blueprint of the API.
-    """
+    """Register the functions that answer errors of an API with problem documents (RFC 9457)."""
     blueprint.register_error_handler(CatalogueError, of_error)
     blueprint.register_error_handler(BindingsUnavailable, of_error)
     blueprint.register_error_handler(OperationRefused, of_operation)
 
 
 def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
-    """Return the problem document (RFC 9457) for an error of the management or of the bindings.
-
-    The error table has its status, its expected input and its reference.
-    """
+    """Return the problem document (RFC 9457) for an error. The error table has its status and its expected input."""
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}
     if entry.about is not None:
@@ -118,10 +111,7 @@ def _others(first: str) -> Iterator[dict[str, str]]:
 
 
 def of_operation(error: OperationRefused) -> Response:
-    """Return the problem document (RFC 9457) for an operation on many names that was refused.
-
-    ``error`` has the result of the operation, with the refused names.
-    """
+    """Return the problem document (RFC 9457) for a refused operation, with the refused names."""
     result = error.result
     first = result.refused[0]
     refused = counted(result.refusals, "name is", "names are")

@@ -32,10 +32,7 @@ _NOT_PUBLIC = ("target", "alternates", "resource", "numbers")
 
 
 def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dict[str, Any]:
-    """Return a recorded name as a mapping for JSON with the values that the caller can see.
-
-    ``bindings`` has the holds of prefixes and containers.
-    """
+    """Return a recorded name as a mapping for JSON with the values that the caller can see."""
     members = of_name(binding)
     if shown_to(caller, binding, bindings):
         return members
@@ -46,10 +43,8 @@ def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dic
 
 
 def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[str, Any]:
-    """Return a name that was created or changed by ``caller`` as a mapping for JSON, with the warnings about it.
-
-    Those about personal data are added. A token without the right to read gets back the values of a new reserved name,
-    and not those of a recorded one. ``bindings`` has the holds.
+    """Return a name that was created or changed as a mapping for JSON, with warnings, also about personal data.
+    A token without the right to read gets back the values of a new reserved name, and not those of a recorded one.
     """
     binding = saved.after
     if not (saved.is_new or shown_to(caller, binding, bindings)):

@@ -96,8 +96,7 @@ def _rights() -> Schema:
 
 
 def _choice(field: Field, *words: str | int) -> Schema:
-    """Return the schema of a choice. ``words`` are accepted besides its values.
-
+    """Return the schema of a choice that also accepts ``words``.
     An enumeration has one type, because programs that write clients refuse mixed ones.
     """
     values = list(dict.fromkeys((*words, *field.choices)))

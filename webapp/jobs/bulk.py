@@ -1,7 +1,5 @@
 """Changes of many selected names as two jobs: a check, which changes no name, and the change of the checked names.
-
-A change is one operation with one undo. It runs in short transactions (:mod:`~ararat.bindings.operations.runner`), so
-that a job that is interrupted continues where it was, and other writers wait for less than a second.
+A change is one operation in short transactions (:mod:`~ararat.bindings.operations.runner`).
 """
 
 from __future__ import annotations
@@ -45,9 +43,7 @@ _TIMES = ("created_since", "created_before", "changed_since", "changed_before")
 
 
 def plan_of(operation: Mapping[str, Any]) -> Plan:
-    """Return the plan of an operation on many names. ``operation`` is JSON: its member ``action`` and the arguments.
-
-    Raises :class:`BindingError` for arguments that are not valid.
+    """Return the plan of an operation: JSON with its ``action`` and arguments. Raises :class:`BindingError`.
 
     >>> plan_of({"action": "move", "from": "old.example", "to": "new.example"}).action
     'relocate'
@@ -56,11 +52,7 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
 
 
 def selection_of(conditions: Mapping[str, Any]) -> Selection:
-    """Return the selection of names that conditions in JSON describe.
-
-    ``conditions`` has the arguments of :func:`~.selection.select` by their names, such as ``prefix`` and ``state``.
-    Raises :class:`BindingError` for a condition that is not valid.
-    """
+    """Return the selection that the arguments of :func:`~.selection.select` describe. Raises :class:`BindingError`."""
     times = {name: datetime.fromisoformat(conditions[name]) for name in _TIMES if name in conditions}
     # A list in the order of the names is complete, also if names get other values meanwhile.
     return select(**{**conditions, **times, "sort": "name"})
@@ -82,16 +74,9 @@ class BulkJobs:
         selection: Mapping[str, Any] | None = None,
         names: Sequence[str] | None = None,
     ) -> Job:
-        """Start a check of a change of many names in a transaction, and return its job. The job reports what would
-        change.
-
-        - ``caller``: the account that makes the request.
-        - ``operation``: the operation in JSON, as :func:`plan_of` reads it.
-        - ``selection``: conditions for the names in JSON, as :func:`selection_of` reads them; or None.
-        - ``names``: the identifiers to change, or None. An undo changes the names of its operation.
-
-        Raises :class:`BindingError` for arguments that are not valid, and :class:`Forbidden` for a token that cannot
-        make such a change.
+        """Start a check of a change of many names in a transaction. The job reports what would change.
+        ``operation`` is as :func:`plan_of` reads it, ``selection`` as :func:`selection_of` does. An undo needs neither
+        selection nor names. Raises :class:`BindingError` for wrong arguments, and :class:`Forbidden`.
         """
         plan = plan_of(operation)
         if plan.undoes is not None:
@@ -119,12 +104,9 @@ class BulkJobs:
         skip_refused: bool = False,
         atomic: bool = False,
     ) -> Job:
-        """Start the change of the names that a check accepted, in a transaction, and return its job.
-
-        - ``caller``: the account that makes the request.
-
-        Raises :class:`BindingError` with the code ``check-unfinished``; ``names-refused`` if names are refused and not
-        skipped; and ``check-used`` if the names are changed already or the check found no names.
+        """Start the change of the names that a check accepted, in a transaction, and return its job. Raises
+        :class:`BindingError`: ``check-unfinished``, or ``names-refused`` if refused names are not skipped. The code is
+        ``check-used`` if the names are changed already or the check found no names.
         """
         if checked.state != "done" or checked.result is None:
             raise BindingError(
@@ -153,13 +135,8 @@ class BulkJobs:
         return next((each for each in later if each.parameters.get("check") == checked.number), None)
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Check or change the names of a job, and finish the job.
-
-        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of processed
-        names.
-
-        If a permission of the caller is revoked during a change, or the change is undone, the job fails, and no
-        further names are changed.
+        """Check or change the names of a job, and finish the job. ``progress`` gets the number of processed names.
+        If a permission of the caller is revoked meanwhile, or the change is undone, the job fails and changes no more.
         """
         job = claim.job
         bindings = self.accounts.bindings

@@ -98,36 +98,24 @@ class ExportJobs:
         self.jobs = jobs
 
     def add(self, connection: Connection, caller: Caller, chain: Sequence[Selection], file: FileFormat) -> Job:
-        """Add a job that exports names, in a transaction, and return it.
-
-        - ``caller``: the account that makes the request.
-        - ``chain``: the selections of the names, one after the other.
-
-        Raises :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of the account wait or run.
+        """Add a job that exports the names of several selections, in a transaction.
+        Raises :class:`HTTPRefusal` (429) if :data:`MAX_UNFINISHED` exports of the account wait or run.
         """
         require_few(connection, caller.account.number)
         parameters = {"chain": [*map(_as_json, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
         return self.jobs.add(connection, caller.account.number, KIND, parameters, b"", 0)
 
     def of_account(self, account: int) -> list[Job]:
-        """Return the last :data:`MAX_KEPT` exports of an account, the newest first. ``account`` is the number of the
-        account.
-        """
+        """Return the last :data:`MAX_KEPT` exports of an account, the newest first."""
         found = self.accounts.read(_NUMBERS, account=account)
         return [job for (number,) in found if (job := self.jobs.get(number)) is not None]
 
     def has_file(self, job: Job) -> bool:
-        """Return whether the file of an export is stored.
-
-        The file is deleted :data:`.COPIES_KEPT` after the job ended.
-        """
+        """Return whether the file of an export is stored. It is deleted :data:`.COPIES_KEPT` after the job ended."""
         return job.state == "done" and bool(self.accounts.read(_PART, job=job.number, place=0))
 
     def content(self, job: Job) -> Iterator[bytes]:
-        """Yield the bytes of the file of an export in parts.
-
-        Raises :class:`BindingError` if the file is deleted in the meantime.
-        """
+        """Yield the file of an export in parts. Raises :class:`BindingError` if it is deleted meanwhile."""
         unpacked = zlib.decompressobj()
         for place in count():
             found = self.accounts.read(_PART, job=job.number, place=place)
@@ -145,10 +133,7 @@ class ExportJobs:
             )
 
     def content_for_people(self, job: Job) -> Iterator[bytes]:
-        """Yield the file of an export for a person: a CSV or TSV file for programs gets marks before its formulas.
-
-        Raises like :meth:`content`.
-        """
+        """Yield the file of an export for a person: CSV and TSV get marks before formulas. See :meth:`content`."""
         wanted = FileFormat(**job.parameters["file"])
         if wanted.bom or wanted.format == "jsonl":
             yield from self.content(job)
@@ -164,11 +149,7 @@ class ExportJobs:
                 yield line(map(unforced, record.fields)).encode()
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Write the file of an export, store it, and finish the job.
-
-        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of written
-        names.
-        """
+        """Write the file of an export, store it, and finish the job. ``progress`` gets the number of written names."""
         parameters, number = claim.job.parameters, claim.job.number
         try:
             require_reader(caller_of(self.accounts, parameters["caller"]))
@@ -232,10 +213,7 @@ class ExportJobs:
 
 
 def require_few(connection: Connection, account: int | None) -> None:
-    """Raise :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of an account wait or run.
-
-    ``connection`` is the connection of a transaction. ``account`` is the number of the account.
-    """
+    """Raise :class:`HTTPRefusal` (429) if :data:`MAX_UNFINISHED` exports of an account wait or run."""
     if connection.execute(_UNFINISHED, {"account": account}).scalar_one() >= MAX_UNFINISHED:
         raise HTTPRefusal(
             429,

@@ -45,9 +45,7 @@ _JOB_OF_OPERATION = select(bulk_progress.c.job).where(bulk_progress.c.operation 
 
 class Imports:
     """The imports of a site: the jobs in the database, and the worker of this process.
-
-    ``uploads`` are the jobs of tables that users upload in the desk, ``bulk`` the changes of many selected
-    names, and ``exports`` the files with many names.
+    ``uploads`` are the jobs of the desk, ``bulk`` those of changes of many names, ``exports`` those of large files.
     """
 
     def __init__(self, accounts: Accounts, lease: float = LEASE_SECONDS) -> None:
@@ -89,11 +87,8 @@ class Imports:
         keeps_numbers: bool = False,
         atomic: bool = False,
     ) -> Job:
-        """Add a job that imports a table, in a transaction, and return it.
+        """Add a job that imports a table, in a transaction.
 
-        - ``caller``: the account that makes the request.
-        - ``format``: the format of the table, such as "csv".
-        - ``dry_run``: check the table without a change.
         - ``relocate``: permit a new target for a name that is recorded with another target.
         - ``renumber``: record another number of a recorded name as its corrected number.
         - ``keeps_numbers``: ignore a number that a spreadsheet program probably changed.
@@ -113,17 +108,15 @@ class Imports:
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
 
     def of_operation(self, number: int) -> Job | None:
-        """Return the job that made an operation, or None.
-
-        The job is known until :data:`~ararat.bindings.storage.tables.retention.COPIES_KEPT` after its end.
+        """Return the job that made an operation. It is known until
+        :data:`~ararat.bindings.storage.tables.retention.COPIES_KEPT` after its end.
         """
         found = self.accounts.read(_JOB_OF_OPERATION, operation=number)
         return self.get(found[0][0]) if found else None
 
     def resume(self, job: Job) -> bool:
-        """Let a job that its server ended continue where it was. Return False if it cannot (:attr:`.Job.has_stopped`).
-
-        Raises :class:`BindingError` with the code ``operation-undone``, and :class:`HTTPRefusal` for too many exports.
+        """Let a job that its server ended continue where it was, or return False (:attr:`.Job.has_stopped`). Raises
+        :class:`BindingError` (``operation-undone``), and :class:`HTTPRefusal` for too many exports.
         """
 
         def resume(transaction: Transaction) -> bool:
@@ -136,11 +129,7 @@ class Imports:
         return is_resumed
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Import the table of a job, and finish the job.
-
-        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of processed
-        rows.
-
+        """Import the table of a job, and finish the job. ``progress`` gets the number of processed rows.
         All rows are checked first, and nothing is written if one is refused. If a permission of the caller is revoked
         while rows are written, the job fails, and the rows so far stay written.
         """
@@ -169,10 +158,7 @@ class Imports:
 
 
 def init_app(app: Flask, imports: Imports) -> None:
-    """Make the jobs available to the requests of an application.
-
-    ``app`` is the application; ``imports`` are its jobs.
-    """
+    """Make the jobs available to the requests of an application."""
     app.extensions[KEY] = imports
 
 

@@ -37,15 +37,9 @@ FINISHED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """A job.
-
-    - ``account``: the number of the account that started it.
-    - ``kind``: the kind of work, such as "import".
-    - ``parameters``: the arguments of the work without its data.
-    - ``progress``, ``total``: the parts of the work that are done, and all parts. ``total`` is None if it is unknown.
-    - ``result``: the result; None until the job ends.
-    - ``waits``: why the job cannot go on now (:data:`WAITS`); None for a job that runs, ended or waits for its turn.
-    - ``created``, ``changed``: times in UTC.
+    """A job: the number of the account that started it, the ``kind`` of work, such as "import", and its ``parameters``.
+    ``progress`` is the number of parts that are done, of ``total``, if that is known. ``result`` is None until the end.
+    ``waits`` is why the job cannot go on now (:data:`WAITS`).
     """
 
     number: int
@@ -83,18 +77,13 @@ class Job:
 
 
 def stored_caller(caller: Caller) -> list[str | int | None]:
-    """Return a caller for the parameters of a job: the name of the account, the number of the token, the address.
-
-    ``caller`` is the account that starts the job.
-    """
+    """Return the name of the account, the number of the token and the address for the parameters of a job."""
     return [caller.account.name, caller.token and caller.token.number, caller.address]
 
 
 def caller_of(accounts: Accounts, stored: Sequence[Any]) -> Caller:
-    """Return the caller of a job, as its account and token are now.
-
-    ``accounts`` is the store of the accounts. ``stored`` is the result of :func:`stored_caller`. Raises
-    :class:`Forbidden` if the account or token is not valid any more.
+    """Return the caller of :func:`stored_caller`, as its account and token are now.
+    Raises :class:`Forbidden` if one of them is not valid any more.
     """
     name, token, address = stored
     found = accounts.current(name, token)

@@ -1,12 +1,9 @@
 """The jobs in the database: add, claim, report progress, finish.
 
-A worker claims a job by its row. It then reports at least every few seconds that it still runs. A worker can end
-without finishing its job, such as by ``kill -9``. Another one then claims the job after :data:`LEASE_SECONDS` and
-starts it again, unless :data:`MAX_DEATHS` workers in succession ended without progress. A worker that cannot go on
-releases its claim, which does not count. Only the worker with the latest claim can finish the job. With
-:meth:`Jobs.finish` in the transaction of the work, the work takes effect exactly once.
-
-The column ``result`` has the data of the work until the job ends.
+A worker claims a job by its row, and reports every few seconds that it still runs. It can end without finishing, such
+as by ``kill -9``. Another one then claims the job after :data:`LEASE_SECONDS`, unless :data:`MAX_DEATHS` workers in
+succession ended without progress. Only the worker with the latest claim can finish the job. With :meth:`Jobs.finish` in
+the transaction of the work, the work takes effect exactly once. Until then, the column ``result`` has its data.
 """
 
 from __future__ import annotations
@@ -88,18 +85,15 @@ class ClaimLost(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``job`` that a worker carries out. ``parameters`` is the stored text of its parameters, which identifies the
-    claim.
-    """
+    """A ``job`` that a worker carries out, identified by the stored text of its parameters."""
 
     job: Job
     parameters: str
 
 
 class Jobs:
-    """The jobs in the database of ``accounts``. All threads and forked processes can use one object.
-
-    Jobs of the kinds ``reading`` change no name.
+    """The jobs in the database of ``accounts``, for all threads and forked processes.
+    Those of ``reading`` change no name.
     """
 
     def __init__(
@@ -112,13 +106,8 @@ class Jobs:
     def add(
         self, connection: Connection, account: int, kind: str, parameters: Mapping[str, Any], data: bytes, total: int
     ) -> Job:
-        """Add a job in a transaction, and return it.
-
-        - ``account``: the number of the account that starts the job.
-        - ``kind``: the kind of the work.
-        - ``parameters``: the parameters of the work, for JSON.
-        - ``data``: the bytes that the work needs.
-        - ``total``: the number of rows or names, with which the progress is compared.
+        """Add a job in a transaction. ``parameters`` are for JSON, ``data`` is what the work needs.
+        The progress is compared with ``total``, the number of rows or names.
         """
         now = rfc3339(self._now(connection))
         row = {
@@ -147,10 +136,7 @@ class Jobs:
         return found[0][0] if found else None
 
     def later(self, number: int, kind: str) -> list[Job]:
-        """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most.
-
-        ``kind`` is the kind of the work.
-        """
+        """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most."""
         return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
     def unfinished(self) -> list[Job]:
@@ -162,10 +148,7 @@ class Jobs:
         return [job for row in self.accounts.read(_FAILED) if (job := _job(row)).has_stopped]
 
     def is_full(self, connection: Connection, account: int) -> bool:
-        """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run.
-
-        ``connection`` is the connection of a transaction. ``account`` is the number of the account.
-        """
+        """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run."""
         return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UNFINISHED
 
     def is_reading(self, job: Job) -> bool:
@@ -178,13 +161,12 @@ class Jobs:
         return zlib.decompress(base64.b64decode(stored))
 
     def claim(self, busy: Collection[tuple[int | None, bool]] = ()) -> Claim | None:
-        """Claim a job that waits, or whose worker has ended. Return None if there is none.
+        """Claim a job that waits, or whose worker has ended. Return None without one.
 
         The jobs of accounts without a running one come first, then changes before reading, then the oldest. ``busy``
-        has the accounts of the jobs that this process carries out, each with :meth:`is_reading`: no second one is
-        claimed. A job whose worker has ended without progress is carried out alone, so that it ends no other job.
-
-        A job fails, with a line in the log, if :data:`MAX_DEATHS` workers ended without progress.
+        has the accounts of the jobs of this process, each with :meth:`is_reading`: no second one is claimed. A job
+        whose worker ended without progress is carried out alone. After :data:`MAX_DEATHS` of them it fails, and is
+        logged.
         """
         now = self._now()
         # A later report was written before the clock was set back, so it is not a sign of a worker.
@@ -224,8 +206,7 @@ class Jobs:
         return None
 
     def _now(self, connection: Connection | None = None) -> datetime:
-        """Return the time by the clock of the database, so that the servers of one database compare the same clock.
-
+        """Return the time by the clock of the database, which its servers share.
         The clock of a file is that of its host.
         """
         now = self.accounts.bindings.now()
@@ -241,8 +222,7 @@ class Jobs:
 
     def _marks(self, job: Job) -> dict[str, int]:
         """Return the parameters of a job that count the workers that ended since the last progress.
-
-        What is written stays written. A worker without writing has made progress if it came farther than all before.
+        A worker without writing has made progress if it came farther than all before.
         """
         before = job.parameters
         rows = self.accounts.read(_WRITTEN, job=job.number)
@@ -255,9 +235,8 @@ class Jobs:
         }
 
     def resume(self, transaction: Transaction, number: int) -> bool:
-        """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
-
-        Raises :class:`BindingError` with the code ``operation-undone`` if the operation of the job was undone.
+        """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job. Raises
+        :class:`BindingError` (``operation-undone``) if the operation of the job was undone.
         """
         connection = transaction.connection
         if operation := connection.execute(_OPERATION, {"job": number}).first():
@@ -285,20 +264,13 @@ class Jobs:
         self.accounts.run_in_transaction(lambda connection: _update(connection, claim, **values))
 
     def report(self, claim: Claim, progress: int) -> None:
-        """Record that the worker still runs, and its progress.
-
-        ``progress`` is the number of processed rows or names. Raises
-        :class:`ClaimLost`.
-        """
+        """Record that the worker still runs, and the number of processed rows or names. Raises :class:`ClaimLost`."""
         values = {"progress": progress, "changed": rfc3339(self._now())}
         if not self.accounts.run_in_transaction(lambda connection: _update(connection, claim, **values)):
             raise ClaimLost(str(claim.job.number))
 
     def advance(self, connection: Connection, claim: Claim, progress: int) -> None:
-        """Record the progress of a job in a transaction of its work.
-
-        - ``progress``: the number of processed rows or names.
-
+        """Record the number of processed rows or names in a transaction of the work.
         Raises :class:`ClaimLost`: then nothing must be written.
         """
         changed = rfc3339(self._now(connection))
@@ -308,13 +280,8 @@ class Jobs:
     def finish(
         self, connection: Connection, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None
     ) -> None:
-        """End a job in the transaction of its work.
-
-        - ``state``: the state of the ended job, such as "done".
-        - ``result``: the result, for JSON.
-        - ``lines``: the number of rows of the table, or None.
-
-        Raises :class:`ClaimLost`: then the work must not be written.
+        """End a job in the transaction of its work. ``lines`` is the number of rows of the table. Raises
+        :class:`ClaimLost`: then the work must not be written.
         """
         counts = {} if lines is None else {"progress": lines, "total": lines}
         changed = rfc3339(self._now(connection))
@@ -324,10 +291,7 @@ class Jobs:
             raise ClaimLost(str(claim.job.number))
 
     def fail(self, claim: Claim, code: str, detail: str) -> None:
-        """End a job by a problem. Its result has the operation of the changes that are written so far.
-
-        ``code`` is the code of the error, and ``detail`` is a sentence about it. Raises :class:`ClaimLost`.
-        """
+        """End a job by a problem. Its result has the operation of the changes so far. Raises :class:`ClaimLost`."""
 
         def write(connection: Connection) -> None:
             found = connection.execute(_OPERATION, {"job": claim.job.number}).first()
@@ -342,14 +306,7 @@ class Jobs:
         self.accounts.run_in_transaction(write)
 
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
-        """End a job whose work wrote nothing.
-
-        - ``state``: the state of the ended job, such as "cancelled".
-        - ``result``: the result, for JSON.
-        - ``lines``: the number of rows of the table, or None.
-
-        Raises :class:`ClaimLost`.
-        """
+        """End a job whose work wrote nothing. ``lines`` counts the rows of the table. Raises :class:`ClaimLost`."""
         self.accounts.run_in_transaction(lambda connection: self.finish(connection, claim, state, result, lines))
 
 
@@ -357,9 +314,7 @@ def problem(
     connection: Connection, code: str, detail: str, operation: int | None = None
 ) -> dict[str, str | Mapping[str, Any]]:
     """Return the problem of a job that ends early, in the transaction of its end.
-
-    ``code`` and ``detail`` are those of the error. ``operation`` is the number of the operation of the job, or None.
-    The sentence has the number of the changed names.
+    Its sentence has the number of names that ``operation`` has changed.
     """
     if operation is not None and code != "operation-undone":
         names = connection.execute(select(operations.c.names).where(operations.c.id == operation)).scalar() or 0

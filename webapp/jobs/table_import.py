@@ -40,9 +40,8 @@ def carry_out_import(
 
     All rows are checked first, and nothing is written if one is refused, or with ``is_dry``. A row that is refused
     since the check is reported, and the others are written. If a permission of the caller is revoked while rows are
-    written, the job fails, and the rows so far stay written. Raises :class:`TableError` for a file that cannot be read.
-
-    ``check`` checks the rows with the runner. ``at_end`` is called in the last transaction.
+    written, the job fails, and the rows so far stay written. ``at_end`` is called in the last transaction. Raises
+    :class:`TableError` for a file that cannot be read.
     """
     job = claim.job
 

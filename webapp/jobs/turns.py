@@ -12,7 +12,6 @@ from ...bindings.system.fork_safety import ForkSafeLock
 
 class Turns:
     """The turns of the jobs of a worker. Accounts take turns; of one account, changes go before reading.
-
     A job works within :meth:`taking`, and gives its turn away at each call of :func:`pass_on`.
     """
 

@@ -1,7 +1,6 @@
-"""The two jobs of an upload: a preview, which writes no name, and the import.
-
-The preview records the outcome of each row. The import checks that the rows have these outcomes, and then writes them
-in short transactions (:mod:`~ararat.bindings.operations.runner`).
+"""The two jobs of an upload: a preview, which writes no name but the outcome of each row, and the import.
+The import checks that the rows still have these outcomes, and writes them in short transactions
+(:mod:`~ararat.bindings.operations.runner`).
 """
 
 from __future__ import annotations
@@ -78,11 +77,7 @@ class UploadJobs:
 
     def read(self, connection: Connection, caller: Caller, name: str, content: bytes) -> Upload | None:
         """Store a large workbook, and start the job that reads it, in a transaction.
-
-        - ``caller``: the account that makes the request.
-        - ``name``: the name of the file.
-
-        The result is the upload, or None if the account has the maximum number of uploads.
+        Return None if the account has the maximum number of uploads.
         """
         reading = Reading(format="workbook", encoding="utf-8", separator="")
         upload = self.uploads.add(connection, caller.account.number, name, content, reading, 0)
@@ -93,24 +88,14 @@ class UploadJobs:
         return upload
 
     def preview(self, connection: Connection, caller: Caller, upload: Upload, reading: Reading) -> bool:
-        """Start a preview of an import in a transaction. Return False if another request has changed the upload.
-
-        - ``caller``: the account that makes the request.
-        - ``upload``: the uploaded table.
-        - ``reading``: how the table is read, such as its columns.
-        """
+        """Start a preview of an import in a transaction. Return False if another request has changed the upload."""
         return self._start(connection, caller, upload, PREVIEW, reading)
 
     def import_rows(
         self, connection: Connection, caller: Caller, upload: Upload, *, skip_refused: bool, atomic: bool = False
     ) -> bool:
         """Start the import of a previewed upload in a transaction. Return False if another request has changed the
-        upload.
-
-        - ``caller``: the account that makes the request.
-        - ``upload``: the uploaded table.
-        - ``skip_refused``: skip the rows that the preview refused.
-        - ``atomic``: write all rows or none.
+        upload. ``skip_refused`` skips the rows that the preview refused.
         """
         return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused, atomic=atomic)
 
@@ -125,14 +110,7 @@ class UploadJobs:
         atomic: bool = False,
     ) -> Job | None:
         """Store a table, and start its preview, or its import without a preview, in a transaction.
-
-        - ``caller``: the account that makes the request.
-        - ``name``: the name of the file.
-        - ``proposal``: the content to store, and how it is read.
-        - ``dry_run``: whether to start a preview instead of the import.
-        - ``atomic``: whether to import all rows in one transaction.
-
-        The result is the job, or None if the account has the maximum number of uploads.
+        Return None if the account has the maximum number of uploads.
         """
         upload = self.uploads.add(connection, caller.account.number, name, *proposal)
         if upload is None:
@@ -162,11 +140,7 @@ class UploadJobs:
         return self.uploads.begin(connection, upload, "preview" if kind == PREVIEW else "import", job.number, reading)
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Preview or import the rows of an upload, and finish the job.
-
-        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of processed
-        rows.
-
+        """Preview or import the rows of an upload, and finish the job. ``progress`` gets the number of processed rows.
         An import checks all rows first, and writes nothing if one is refused. If a permission of the caller is revoked
         while rows are written, the job fails, and the rows so far stay written.
         """
@@ -271,8 +245,7 @@ class _Work:
                 self._names.append((*place, imported.after.identifier))
 
     def _check(self, run: OperationRun[Summary]) -> Summary:
-        """Check the rows, and store the outcome of each; or that they have the effects of the preview.
-
+        """Check the rows, and store the outcome of each, or check that they have the effects of the preview.
         What an interrupted check has stored is deleted before.
         """
         if self._has_preview:

@@ -1,9 +1,6 @@
-"""The threads of a server process that carry out jobs. One of them works at a time (:mod:`.turns`).
-
-A thread claims jobs. It starts when a job is added or asked for, and when a process begins (:meth:`Worker.begin`), and
-ends when no job waits or runs. Each job has a thread, and one that reports that its worker is alive.
-
-A job whose database is locked or away, and a job of a process that ends in order, wait again: the claim is released.
+"""The threads of a server process that carry out jobs, one of which works at a time (:mod:`.turns`).
+A thread starts when a job is added or asked for, or a process begins (:meth:`Worker.begin`), and ends without jobs. A
+job whose database is locked or away, or whose process ends in order, waits again: the claim is released.
 """
 
 from __future__ import annotations
@@ -106,17 +103,11 @@ class Worker:
                 self._thread.start()
 
     def progress_of(self, number: int) -> int:
-        """Return the progress of a job in this process: the number of processed rows or names.
-
-        A database of one file cannot show the progress while it is locked.
-        """
+        """Return the number of processed rows or names, which a locked database of one file cannot show."""
         return self._progress.get(number, 0)
 
     def waits_for(self, number: int) -> Wait | None:
-        """Return why a job of this process cannot go on now.
-
-        A database that is full or locked cannot store it.
-        """
+        """Return why a job of this process cannot go on now, which a full or locked database cannot store."""
         return self._waits.get(number)
 
     def end(self) -> None:
@@ -158,7 +149,6 @@ class Worker:
 
     def _delete_old_copies(self) -> None:
         """Delete old replies and uploads about once an hour, because possibly no further request does.
-
         Each minute, write which names have become live.
         """
         bindings, minutes = self._jobs.accounts.bindings, 0

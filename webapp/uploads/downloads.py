@@ -23,13 +23,9 @@ _IN_MEMORY = 10 * 2**20
 def table_with_names(
     known: Upload, content: bytes, names: Iterator[tuple[int, str]], kind: str, original: bytes | None = None
 ) -> Response:
-    """Return the response with an imported table and the names of its rows.
-
-    - ``known``: the uploaded table.
-    - ``content``: the bytes of its stored file.
-    - ``names``: the line and the name of each row.
-    - ``kind``: "xlsx" for a workbook. With another value, a table of text keeps its format.
-    - ``original``: the uploaded .xlsx, which comes back with one more column, or None.
+    """Return the response with an imported table and the names of its rows, given by their lines.
+    An uploaded .xlsx (``original``) comes back with one more column. ``kind`` is "xlsx" for a workbook. With another
+    value, a table of text keeps its format.
     """
     reading = known.reading
     base = f"table-{known.number}-with-arks"
@@ -50,10 +46,7 @@ def table_with_names(
 
 
 def comes_back(known: Upload, content: bytes, names: Iterator[tuple[int, str]], original: bytes | None) -> bool:
-    """Return whether :func:`table_with_names` returns the uploaded workbook itself, with its other sheets and formats.
-
-    The arguments are those of :func:`table_with_names`.
-    """
+    """Return whether :func:`table_with_names` returns the uploaded workbook itself, with all sheets and formats."""
     with closing(_names_of_rows(names)) as noted:
         return _own(known, content, noted, original) is not None
 
@@ -72,10 +65,7 @@ def _names_of_rows(names: Iterator[tuple[int, str]]) -> NamesOfRows:
 
 
 def workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
-    """Return the response with a workbook to save.
-
-    ``name`` is the name of the file without its ending. ``write`` is a function that writes the workbook to a file.
-    """
+    """Return the response with a workbook to save, which ``write`` writes to a file. ``name`` is without its ending."""
     with SpooledTemporaryFile(_IN_MEMORY) as written:
         write(written)  # type: ignore[arg-type]
         written.seek(0)

@@ -19,12 +19,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upload:
-    """An uploaded table.
-
-    - ``account``: the number of the account that sent it.
-    - ``name``: the name of the file, as the browser sent it.
-    - ``lines``: the number of lines without the header, an estimate for CSV with line breaks in cells.
-    - ``job``: the number of the last job, or None.
+    """An uploaded table. ``account`` and ``job`` are numbers, ``name`` is the name of the file as the browser sent it.
+    ``lines`` is the number of lines without the header, an estimate for CSV with line breaks in cells.
     """
 
     number: int
@@ -40,13 +36,8 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowOutcome:
-    """The outcome of a row.
-
-    - ``line``: the line of the file, from 1.
-    - ``outcome``: the effect, such as "bound" or "relocated".
-    - ``identifier``: the name in printable ASCII.
-    - ``code``, ``message``: of an error or a warning.
-    - ``changes``: the values before and after, by column. An absent value is an empty text.
+    """The outcome of a row, such as "bound", with its line in the file, from 1. ``code`` and ``message`` are those of
+    an error or a warning. ``changes`` has the values before and after, by column. An absent value is an empty text.
     """
 
     part: Part

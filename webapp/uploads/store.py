@@ -115,10 +115,8 @@ _MAPPINGS_OF_ACCOUNT = (
 
 
 class RememberedColumns(NamedTuple):
-    """The columns that an account selected for a table.
-
-    - ``headings``: a hash of its headings. ``prefix``: the shoulder below which it mints, or "".
-    - ``values``: the columns by heading, and the choices. ``changed``: the time of the last selection.
+    """The columns that an account selected for a table: ``values`` by heading, and a hash of its headings.
+    ``prefix`` is the shoulder below which it mints, or "".
     """
 
     headings: str
@@ -149,14 +147,9 @@ class Uploads:
         *,
         original: bytes | None = None,
     ) -> Upload | None:
-        """Store an uploaded file in a transaction, and return it, or None if the account has :data:`MAX_UPLOADS`.
-
-        - ``account``: the number of the account.
-        - ``reading``: how the file is read.
-        - ``lines``: the number of its rows.
-        - ``original``: the uploaded workbook from which ``data`` was converted, or None.
-
-        Before that, delete the uploads of all accounts that were not used for :data:`LIFETIME`.
+        """Store an uploaded file in a transaction, or return None if the account has :data:`MAX_UPLOADS`.
+        Before that, delete all uploads that were not used for :data:`LIFETIME`. ``original`` is the uploaded workbook
+        from which ``data`` was converted.
         """
         now = self.accounts.bindings.now()
         expired = select(uploads.c.id).where(uploads.c.changed < rfc3339(now - LIFETIME))
@@ -193,12 +186,7 @@ class Uploads:
         return None if stored is None else zlib.decompress(stored)
 
     def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
-        """Return uploaded tables, the newest first.
-
-        - ``account``: the number of an account, or None for all accounts.
-        - ``below``: return only uploads with a smaller number.
-        - ``limit``: the largest number of uploads to return.
-        """
+        """Return uploaded tables of an account or of all, the newest first, with smaller numbers than ``below``."""
         if account is None:
             found = self.accounts.read(_PAGE, below=below, most=limit)
         else:
@@ -206,11 +194,7 @@ class Uploads:
         return [*map(_upload, found)]
 
     def remember(self, connection: Connection, account: int, headings: Sequence[str], reading: Reading) -> None:
-        """Record the columns that an account selected for the headings of a table, in a transaction.
-
-        - ``account``: the number of the account.
-        - ``reading``: how the table is read.
-        """
+        """Record the columns that an account selected for the headings of a table, in a transaction."""
         if not any(reading.columns):
             return
         chosen = {heading: column for heading, column in zip(headings, reading.columns, strict=False) if heading}
@@ -226,11 +210,7 @@ class Uploads:
             connection.execute(delete(column_mappings).where(column_mappings.c.account == account, *of_row))
 
     def remembered(self, account: int, headings: Sequence[str], reading: Reading) -> Reading:
-        """Return how a table is read, with the columns that an account selected last for the same headings.
-
-        - ``account``: the number of the account.
-        - ``reading``: how the table is read now. It is returned unchanged if nothing is recorded.
-
+        """Return how a table is read, with the columns that an account selected last for the same headings, if it did.
         Without a shoulder in ``reading``, the last one of the account is used too.
         """
         wanted = _hash(headings)
@@ -239,10 +219,7 @@ class Uploads:
         )
 
     def is_remembered(self, account: int, headings: Sequence[str]) -> bool:
-        """Return whether an account selected columns for the same headings before.
-
-        ``account`` is the number of the account. ``headings`` are those of the table.
-        """
+        """Return whether an account selected columns for the same headings before."""
         return any(each.headings == _hash(headings) for each in self.mappings(account))
 
     def mappings(self, account: int) -> builtins.list[RememberedColumns]:
@@ -253,11 +230,7 @@ class Uploads:
         ]
 
     def forget(self, connection: Connection, account: int, headings: str, prefix: str) -> bool:
-        """Delete remembered columns in a transaction, and return whether there were any.
-
-        - ``account``: the number of the account.
-        - ``headings``, ``prefix``: those of the :class:`RememberedColumns`.
-        """
+        """Delete :class:`RememberedColumns` in a transaction, and return whether there were any."""
         row = {"account": account, "headings": headings, "prefix": prefix}
         same = [column_mappings.c[name] == value for name, value in row.items()]
         return bool(connection.execute(delete(column_mappings).where(*same)).rowcount)
@@ -278,13 +251,7 @@ class Uploads:
     def begin(
         self, connection: Connection, upload: Upload, stage: Stage, job: int | None, reading: Reading | None = None
     ) -> bool:
-        """Set the next job of an upload, and how the file is read.
-
-        - ``connection``: the connection of a transaction.
-        - ``upload``: the uploaded table as it was read.
-        - ``job``: the number of the job, or None.
-        - ``reading``: how the file is read; None does not change it.
-
+        """Set the next job of an upload, and how the file is read. None does not change that.
         Return False if another request has changed the upload since it was read. Then nothing is changed.
         """
         values: dict[str, Any] = {"stage": stage, "job": job, "changed": rfc3339(self.accounts.bindings.now())}
@@ -298,11 +265,7 @@ class Uploads:
         return bool(connection.execute(update(uploads).where(*is_same).values(values)).rowcount)
 
     def replace(self, connection: Connection, number: int, job: int, proposal: Proposal) -> bool:
-        """Store the converted file of an upload. Return False if another job was started in the meantime.
-
-        - ``connection``: the connection of a transaction.
-        - ``proposal``: the content to store, and how it is read.
-        """
+        """Store the converted file of an upload. Return False if another job was started in the meantime."""
         values: dict[str, Any] = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
         if (uploaded := self.data(number)).startswith(_XLSX):
             values["original"] = zlib.compress(uploaded)
@@ -311,12 +274,7 @@ class Uploads:
         return bool(connection.execute(update(uploads).where(*is_last).values(values)).rowcount)
 
     def with_remembered(self, proposal: Proposal, account: int, name: str) -> Proposal:
-        """Return a proposal with the sheet, the row of headings and the columns that the account selected before for
-        the same headings.
-
-        ``proposal`` states how a file is read. ``account`` is the number of the account. ``name`` is the name of the
-        file.
-        """
+        """Return a proposal with the sheet, row of headings and columns that the account selected for such headings."""
         known: dict[str, builtins.list[RememberedColumns]] = {}
         for each in self.mappings(account):
             known.setdefault(each.headings, []).append(each)
@@ -341,18 +299,12 @@ class Uploads:
         return proposal
 
     def delete(self, connection: Connection, number: int) -> None:
-        """Delete an upload with the outcomes of its rows. The changes of its import remain.
-
-        ``connection`` is the connection of a transaction.
-        """
+        """Delete an upload with the outcomes of its rows. The changes of its import remain."""
         connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
         connection.execute(delete(uploads).where(uploads.c.id == number))
 
     def clear_rows(self, upload: int) -> None:
-        """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long.
-
-        ``upload`` is the number of the upload.
-        """
+        """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long."""
         for part in PARTS:
             # PostgreSQL has no row here if the number is null.
             while (found := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)) and (
@@ -367,11 +319,7 @@ class Uploads:
         self, connection: Connection, upload: int, job: int, rows: Sequence[RowOutcome], counted: Counter[Part]
     ) -> bool:
         """Add outcomes of rows of an upload. Return whether the job is still the last one of the upload.
-
-        - ``connection``: the connection of a transaction.
-        - ``upload``: the number of the upload.
-        - ``job``: the number of the job.
-        - ``counted``: the numbers of outcomes that were added before, to which the new ones are added.
+        The new outcomes are added to the numbers ``counted`` before.
         """
         is_last = uploads.c.id == upload, uploads.c.job == job
         if connection.execute(select(uploads.c.id).where(*is_last).with_for_update()).first() is None:
@@ -385,12 +333,7 @@ class Uploads:
         return True
 
     def name_rows(self, connection: Connection, upload: int, names: Sequence[tuple[Part, int, str]]) -> None:
-        """Record the new names of rows.
-
-        - ``connection``: the connection of a transaction.
-        - ``upload``: the number of the upload.
-        - ``names``: the part and the number of each row, with its name.
-        """
+        """Record the new names of rows, which are given by their parts and numbers."""
         if names:
             values = [{"of": upload, "in": part, "at": number, "name": name} for part, number, name in names]
             connection.execute(_NAME_ROW, values)
@@ -398,13 +341,7 @@ class Uploads:
     def refuse_rows(
         self, connection: Connection, upload: int, places: Sequence[tuple[Part, int]], rows: Sequence[RowOutcome]
     ) -> None:
-        """Record rows as refused.
-
-        - ``connection``: the connection of a transaction.
-        - ``upload``: the number of the upload.
-        - ``places``: the parts and the numbers of their outcomes before.
-        - ``rows``: their new outcomes.
-        """
+        """Record rows, given by the parts and numbers of their earlier outcomes, as refused."""
         for part, number in places:
             of_row = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number == number
             connection.execute(delete(upload_rows).where(*of_row))
@@ -414,18 +351,12 @@ class Uploads:
         connection.execute(insert(upload_rows), block)
 
     def leave_out(self, connection: Connection, upload: int) -> None:
-        """Record that the import of an uploaded table did not import the refused rows.
-
-        ``connection`` is the connection of a transaction. ``upload`` is the number of the upload.
-        """
+        """Record that the import of an uploaded table did not import the refused rows."""
         refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
         connection.execute(update(upload_rows).where(*refused).values(outcome="left out"))
 
     def each_row(self, upload: int, part: Part) -> Iterator[tuple[int, RowOutcome]]:
-        """Yield the outcomes of all rows in one part of an upload with their numbers.
-
-        ``part`` is the part, such as "refused".
-        """
+        """Yield the outcomes of all rows in one part of an upload, such as "refused", with their numbers."""
         after = 0
         while found := self.rows(upload, part, after, _BLOCK):
             after = found[-1][0]
@@ -441,13 +372,9 @@ class Uploads:
         code: str | None = None,
         matches: Callable[[RowOutcome], bool] | None = None,
     ) -> list[tuple[int, RowOutcome]]:
-        """Return the outcomes of rows in one part of an upload with their numbers.
-
-        - ``part``: the part, such as "refused".
-        - ``after``: the number after which the rows begin; 0 for the first ones.
-        - ``limit``: the largest number of rows to return.
-        - ``code``: return only rows with this error or warning; None for all.
-        - ``matches``: return only rows for which this function returns True. All rows are read for it if necessary.
+        """Return the outcomes of rows in one part of an upload after a number, at most ``limit``, with their numbers.
+        Only rows with the error or warning ``code``, and for which ``matches`` returns True, are returned. All rows are
+        read for ``matches`` if necessary.
         """
         if matches is not None:
             found: list[tuple[int, RowOutcome]] = []
@@ -466,17 +393,12 @@ class Uploads:
         return [(row[2], _row(row)) for row in rows]
 
     def causes(self, upload: int, part: Part = "refused") -> list[tuple[str, int]]:
-        """Return the codes of refused rows or of warnings with the number of rows for each, the most frequent first.
-
-        ``part`` is "refused" or "warning".
-        """
+        """Return the codes of refused rows or of warnings with their numbers of rows, the most frequent first."""
         found = self.accounts.read(_CAUSES, upload=upload, part=part)
         return [(code or "", number) for code, number in found]
 
     def names(self, upload: int) -> Iterator[tuple[int, str]]:
-        """Yield the line and the name of each row of an imported table that has a name. ``upload`` is the number of the
-        upload.
-        """
+        """Yield the line and the name of each row of an imported table that has a name."""
         for part in PARTS:
             if part not in ("refused", "warning"):
                 yield from ((row.line, row.identifier) for _, row in self.each_row(upload, part) if row.identifier)

@@ -45,13 +45,9 @@ def read_options() -> tuple[bool, bool]:
 
 
 def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapping[str, Any]) -> Response:
-    """Return the JSON response to an operation on many names.
-
-    - ``act``: a function that carries the operation out for the caller.
-    - ``dry_run``: whether nothing is written. The response then succeeds, and lists the names that are refused.
-    - ``instead``: the request that starts a job, for the error about too many names.
-
-    Raises :class:`OperationRefused` if a name is refused; then nothing was written.
+    """Return the JSON response to an operation that ``act`` carries out.
+    A dry run succeeds, and lists refused names. ``instead`` is the request that starts a job, for the error about too
+    many names. Raises :class:`OperationRefused` if a name is refused; then nothing was written.
     """
 
     def permitted(by: Caller) -> BulkResult:

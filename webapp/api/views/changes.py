@@ -55,9 +55,8 @@ def show_change(number: int) -> Response:
 
 @blueprint.post("/changes/<int:number>/apply")
 def apply_change(number: int) -> Response:
-    """Start the change of the names that the check ``number`` has accepted.
-
-    The query parameter ``atomic=true`` changes all of them in one transaction, or none.
+    """Start the change of the names that a check has accepted.
+    With the query parameter ``atomic=true``, it is one transaction.
     """
     given = parameters.read("skip_refused", "atomic")
     options = {name: parameters.flag(name, given.get(name)) for name in ("skip_refused", "atomic")}
@@ -74,11 +73,8 @@ def resume_change(number: int) -> Response:
 
 @blueprint.get("/operations")
 def list_operations() -> Response:
-    """Return a page of the recorded operations on many names as JSON, the newest first.
-
-    The query parameter ``before`` returns only operations with a smaller number. ``limit`` is the largest number of
-    operations to return; the default is 100. The member ``next`` is the value of ``before`` for the next page, or
-    null.
+    """Return a page of the operations on many names as JSON, the newest first; by default 100 (``limit``).
+    The member ``next`` is the query parameter ``before`` of the next page, or null.
     """
     given = parameters.read("before", "limit")
     before = parameters.number("before", given.get("before"), 1, 999_999_999, MAX_NUMBER)
@@ -90,9 +86,7 @@ def list_operations() -> Response:
 
 @blueprint.get("/operations/<int:number>")
 def show_operation(number: int) -> Response:
-    """Return one recorded operation on many names as JSON. ``number`` is its number; an unknown one is answered with
-    404.
-    """
+    """Return one recorded operation on many names as JSON, or 404 for an unknown number."""
     parameters.read()
     return as_json(reading.operation(read_bindings(), number).as_dict())
 
@@ -107,10 +101,7 @@ def stop_operation(number: int) -> Response:
 
 @blueprint.post("/operations/<int:number>/resume")
 def resume_operation(number: int) -> Response:
-    """Continue the job of an operation that its server ended, and return the operation as JSON.
-
-    Another operation is returned as it is.
-    """
+    """Continue the job of an operation that its server ended. Another operation is returned as it is."""
     parameters.read()
     bodies.require_empty()
     who = require_curator(caller())

@@ -48,9 +48,8 @@ def resume_export(number: int) -> Response:
 
 @blueprint.get("/exports/<int:number>/file")
 def show_exported_file(number: int) -> Response:
-    """Return the file that an export of names has written.
-
-    Raises :class:`HTTPRefusal` with 409 before the end of the job, and with 404 if the file was deleted.
+    """Return the file that an export has written.
+    Raises :class:`HTTPRefusal`: 409 before the end of the job, 404 if the file was deleted.
     """
     parameters.read()
     job, known = _get_job(number), current_imports().exports

@@ -160,10 +160,7 @@ def _columns(text: str) -> dict[str, str]:
 
 @blueprint.get("/imports/<int:number>/table")
 def show_table(number: int) -> Response:
-    """Return the imported table with the names of its rows as a file.
-
-    The query parameter ``format=xlsx`` returns a workbook. Without it, the file has the format of the imported one.
-    """
+    """Return the imported table with the names of its rows in its own format, or as a workbook (``format=xlsx``)."""
     given = parameters.read("format")
     if given.get("format") not in (None, "xlsx"):
         sentence = "The parameter format must be xlsx. Without it, the table is as it was sent."
@@ -194,10 +191,7 @@ def resume_import(number: int) -> Response:
 
 @blueprint.post("/imports/<int:number>/undo")
 def undo_import(number: int) -> Response:
-    """Undo the changes of names that an import has made. Return the counts as JSON.
-
-    Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
-    """
+    """Undo the changes of an import, and return the counts as JSON. Answers 409 if it has changed no names."""
     dry_run, atomic = bulk.read_options()
     bodies.require_empty()
     job = _get_job(number)
@@ -216,9 +210,8 @@ def undo_import(number: int) -> Response:
 
 
 def _encoding(format: Format) -> str:
-    """Return the encoding of the table: the charset of Content-Type, by default UTF-8. Raises :class:`HTTPRefusal`.
-
-    The encoding is never guessed: a wrong guess would record other names, and names are permanent.
+    """Return the charset of Content-Type, by default UTF-8.
+    Raises :class:`HTTPRefusal`. A guess could be wrong and record other names, and names are permanent.
     """
     encoding = request.mimetype_params.get("charset", "utf-8").lower()
     accepted = _ENCODINGS[:1] if format == "jsonl" else _ENCODINGS

@@ -178,8 +178,7 @@ def _change_once(
 
 
 def _expected_revision(name: str) -> int | None:
-    """Return the revision that the preconditions of the request permit, 0 for no name, or None without them.
-
+    """Return the revision that the preconditions permit, 0 for no name, or None without them.
     Raises :class:`Stale` if they do not hold. The change checks the revision again in its transaction.
     """
     wanted = Preconditions.of_request()

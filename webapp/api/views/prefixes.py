@@ -66,9 +66,7 @@ def set_prefix(_: str) -> Response:
 
 @blueprint.post("/departures")
 def depart() -> Response:
-    """Retire the prefix in the JSON body, and move the targets of its names to another resolver. Return the counts as
-    JSON.
-    """
+    """Retire the prefix in the JSON body, and move the targets of its names to another resolver."""
     dry_run, atomic = read_options()
     body = bodies.read_json("Departure")
 
@@ -83,11 +81,7 @@ def depart() -> Response:
 
 @blueprint.post("/successions")
 def succeed() -> Response:
-    """Make another institution responsible for a prefix, and move the grants to its accounts. Return the changes as
-    JSON.
-
-    The JSON body has the prefix, the institution, its contact and its accounts.
-    """
+    """Make the institution in the JSON body responsible for a prefix, and move the grants to its accounts."""
     dry_run = read_dry_run()
     body = bodies.read_json("SuccessionFields")
 
