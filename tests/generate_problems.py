@@ -6,28 +6,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from ararat.bindings.names.error_codes import ERROR_CODES, HTTP_STATUS, REFUSALS
 from ararat.identifiers import PROBLEMS
 
 PAGE = Path(__file__).parents[1] / "docs" / "problems.md"
-_TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
+_TABLES = re.compile(r"^(?:###|\|)(?:.*\n)+?(?=## |\Z)", re.MULTILINE)
 
 
 def identifiers() -> str:
-    """Return the table of the problems of identifiers."""
-    rows = [(f"`{each.code}`", each.severity, each.title) for each in PROBLEMS.values()]
-    return _table(("code", "severity", "meaning"), rows)
+    """Return the tables of the problems of identifiers, one for each severity."""
+    return _by_heading((f"{each.severity.capitalize()}s", each.code, each.title) for each in PROBLEMS.values())
 
 
 def bindings() -> str:
-    """Return the table of the errors and warnings of bindings, stores and tables."""
-    rows = [
-        (f"`{each.code}`", "warning" if each.severity == "warning" else f"{each.status}", each.title)
+    """Return the tables of the errors and warnings of bindings, stores and tables, one for each status."""
+    return _by_heading(
+        ("Only warnings" if each.severity == "warning" else f"Status {each.status}", each.code, each.title)
         for each in ERROR_CODES.values()
-    ]
-    return _table(("code", "status", "meaning"), rows)
+    )
 
 
 def requests() -> str:
@@ -39,7 +38,16 @@ def requests() -> str:
 def page(text: str) -> str:
     """Return the text of the page with new tables."""
     tables = iter((identifiers(), bindings(), requests()))
-    return _TABLE.sub(lambda _: next(tables), text)
+    return _TABLES.sub(lambda _: f"{next(tables)}\n", text).rstrip("\n") + "\n"
+
+
+def _by_heading(rows: Iterable[tuple[str, str, str]]) -> str:
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for heading, code, title in rows:
+        groups.setdefault(heading, []).append((f"`{code}`", title))
+    return "\n".join(
+        f"### {heading}\n\n{_table(('code', 'meaning'), group)}" for heading, group in sorted(groups.items())
+    )
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
