@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import io
 import re
 import tokenize
@@ -255,14 +256,13 @@ def test_optional_attributes_are_found(source, found):
 
 
 def test_glossary_has_each_term_in_each_language():
-    lines = (ROOT / "docs/glossary.md").read_text("utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"]
-    header = ["English", "Meaning", "fr", "de", "es", "it", "nl", "pl", "pt"]
-    terms = [row for row in rows if len(row) == len(header) and row != header and set(row) != {"---"}]
-    assert len(terms) >= 100
-    assert [row[0] for row in terms if not all(row[:1] + row[2:])] == [], "a language is missing"
-    assert [row[0] for row in rows if len(row) not in (len(header), 8)] == [], "a cell is missing, or one too many"
-    assert len({row[0] for row in terms}) == len(terms), "a term has two rows"
+    with (ROOT / "docs/glossary.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, strict=True))
+    assert len(rows) >= 100
+    columns = ["subject", "en", "meaning", "fr", "de", "es", "it", "nl", "pl", "pt"]
+    assert [row["en"] for row in rows if list(row) != columns] == [], "a cell is missing, or one too many"
+    assert [row["en"] for row in rows if not all(row[name] for name in columns if name != "meaning")] == []
+    assert len({row["en"] for row in rows}) == len(rows), "a term has two rows"
 
 
 # Texts that are printed by commands only, that show a command to visitors, or whose only remedy is a command.
