@@ -1,13 +1,6 @@
-"""The containers of identifiers in text: rows, quotes, catalogue records, links, queries, and text with escapes.
-
-A container decides before the grammar does. A comma in a row ends a cell, also where a URN can contain a comma. All
-searches use these tables: the search in text, the inspector, the command, imports and the suggestions of the resolver.
-
-- :data:`CONTAINERS`: what stands directly before an identifier, and what it can then contain.
-- :data:`ESCAPES`: how containers write the characters and labels of identifiers.
-- :data:`GUESSES`: what probably ends a name if no container is known.
-
-All expressions take linear time. Decisions: E-08, U-08.
+"""The containers of identifiers in text: rows, quotes, catalogue records, links, queries, and text with escapes. A
+container decides before the grammar does: in a row, a comma ends also a URN. All searches use these tables, and all
+expressions take linear time. Decisions: E-08, U-08.
 """
 
 from __future__ import annotations
@@ -33,13 +26,9 @@ _MARC = rf"(?:\$\$?|[{SUBFIELD_MARKS[1:]}])[A-Za-z0-9]"
 
 
 class Container(NamedTuple):
-    """A container of identifiers in text.
-
-    - ``name``: what it is. ``example``: a text with the identifier ``ark:12345/x`` in it.
-    - ``before``: the expression for the text directly before an identifier, of at most :data:`MOST_BEFORE` characters.
-      ``last``: its possible last characters.
-    - ``inside``: the expression for what an identifier can contain there. It ends where the container ends it.
-    - ``states``: whether the text after the identifier is another value, so that a match states it.
+    """A container of identifiers in text. ``before`` matches the text directly before an identifier, of at most
+    :data:`MOST_BEFORE` characters, and ``last`` has its possible last characters. ``inside`` matches what an identifier
+    can contain there. ``states``: the text after the identifier is another value, so that a match states it.
     """
 
     name: str
@@ -126,7 +115,7 @@ _INSIDE = tuple(re.compile(container.inside, re.DOTALL) for container in CONTAIN
 
 
 def around(text: str, start: int) -> int | None:
-    """Return the number in :data:`CONTAINERS` of the container whose sign stands directly before ``start``, or None.
+    """Return the index in :data:`CONTAINERS` of the container whose sign is directly before ``start``, or None.
 
     >>> CONTAINERS[around("7,ark:12345/x,Map", 2)].name, around("see ark:12345/x", 4)
     ('row with commas', None)
@@ -171,10 +160,9 @@ _ENDING = re.compile("[\\s\x00-\x20\x7f-\x9f<>\"'\\\\\ud800-\udfff]")
 
 
 class PlainText(NamedTuple):
-    """A text without escapes, and the places of its characters in the text with them.
-
-    ``codes`` has, for each escape, the code of the correction that removes it. It is at ``starts`` in the plain text,
-    and ``shifts`` is how much longer the original text is up to and with it.
+    """A text without escapes, and the places of its characters in the text with them. Each escape has the code of its
+    correction (``codes``) and its place in the plain text (``starts``). ``shifts`` is how much longer the original text
+    is up to and with it.
     """
 
     text: str
@@ -268,11 +256,9 @@ _IN_NAMES = frozenset("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d\u00ad\u00b7")
 
 
 def probable_end(name: str, start: int, *, is_urn: bool, marks_only: bool = False, special: str = "") -> int | None:
-    """Return where the identifier ``name`` probably ends before its last letter or digit, or None.
-
-    - ``start``: the index of the first character of its Name, which belongs to it.
-    - ``special``: characters that have a meaning in such names, so that they do not end one.
-    - ``marks_only``: a change of the script does not end it, because the text is the identifier alone.
+    """Return where the identifier ``name`` probably ends before its last letter or digit, or None. ``start`` is the
+    first index of its Name. ``special`` characters do not end it. ``marks_only``: a change of the script does not end
+    it.
 
     >>> probable_end("ark:12345/n1を参照", 10, is_urn=False), probable_end("ark:12345/名前を参照", 10, is_urn=False)
     (12, None)

@@ -12,10 +12,8 @@ from .urn.model import Urn
 
 
 def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
-    """Return whether the URNs ``a`` and ``b`` are lexically equivalent in a profile, without the rules of their
-    namespace.
-
-    ``profile`` is "urnbis-01" (the URN draft) or "rfc8141", which ignores query and fragment (U-02).
+    """Return whether two URNs are lexically equivalent in a profile, without the rules of their namespace. The profile
+    is "urnbis-01" (the URN draft) or "rfc8141", which ignores query and fragment (U-02).
 
     >>> from ararat.identifiers.urn import parse
     >>> one, two = parse("urn:foo:a#s1"), parse("urn:foo:a#s2")
@@ -27,14 +25,11 @@ def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The result of :func:`equivalence`: whether two URNs are equivalent, and by which rules.
+    """The result of :func:`equivalence`: whether two URNs are lexically equivalent, and by which rules (URN-055).
 
-    Its truth value is that of ``equivalent``, and False if that is None: different by the general procedure, and the
-    rule of the namespace is not known to Ararat.
-
-    ``by`` lists the rules used: a profile ("urnbis-01" or "rfc8141") and, if its rule was needed, the NID of the
-    namespace. If the URNs differ, it lists all rules tried. ``why`` is the reason for people, ``reference`` its source.
-    Only lexical equivalence is compared, not functional equivalence (URN-055).
+    ``equivalent`` is None, which counts as false, if the general procedure says no and Ararat does not know the rule of
+    the namespace. ``by`` lists the profiles and NIDs whose rules were used. If the URNs differ, it lists all rules
+    tried.
     """
 
     equivalent: bool | None
@@ -47,10 +42,8 @@ class Equivalence:
 
 
 def equivalence(a: Urn, b: Urn) -> Equivalence:
-    """Compare the URNs ``a`` and ``b`` by both profiles and then by the rule of their namespace. Return the result with
-    its reason.
-
-    :func:`equivalent` uses only one profile. The rule of a namespace can only add equivalences (URN-053).
+    """Compare two URNs by both profiles and then by the rule of their namespace, which can only add equivalences
+    (URN-053).
 
     >>> from ararat.identifiers.urn import parse
     >>> equivalence(parse("urn:isbn:0451450523"), parse("urn:isbn:978-0-451-45052-4#p1")).by
@@ -102,13 +95,8 @@ def rule_sentence(name: Urn) -> str:
 
 
 def unknown_rule(nid: str) -> str | None:
-    """Return the sentence that the rule of equivalence of the namespace ``nid`` is not known to Ararat. Return None if
-    it is known, or if the namespace is not registered.
-
-    The result is for two names that the general procedure calls different: the registration can call them equivalent.
-
-    >>> unknown_rule("isan") is None, unknown_rule("no-such-nid") is None
-    (True, True)
+    """Return the sentence that Ararat does not know the rule of equivalence of the namespace ``nid``. Return None if it
+    does, or if the namespace is not registered.
     """
     from .registries import namespace as registered
     from .urn.namespaces import lookup, rule_of

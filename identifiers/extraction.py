@@ -1,9 +1,6 @@
-"""Find identifiers in running text: ARKs (bare, in addresses, percent-encoded) and URNs.
-
-Text that is a single identifier is one match, so that a report can explain its errors. In longer text, each match has
-its place and its literal text. It has a suggestion if a reader would expect a different identifier: without closing
-punctuation, typographic hyphens or HTML entities, or with the rest after a line break. A word is never shortened
-silently: the match is the whole word, or ``differences`` states the rest. The time is linear in the length of the text.
+"""Find identifiers in running text: ARKs (bare, in addresses, percent-encoded) and URNs, in linear time. Text that is a
+single identifier is one match, so that a report can explain its errors. A word is never shortened silently: the match
+is the whole word, or ``differences`` states the rest.
 """
 
 from __future__ import annotations
@@ -33,13 +30,13 @@ NOT_VALID = "not-valid"
 
 
 class Match(NamedTuple):
-    """An identifier that was found in a text, at ``text[start:end]``, counted in code points.
+    """An identifier that was found in a text, at ``text[start:end]``.
 
-    - ``start``, ``end``: the places of its first code point and of the one after it. ``literal``: that text.
-    - ``suggestion``: the identifier that the author probably meant, or None if that is the literal.
+    - ``start``, ``end``: the places of its first code point and of the one after it. ``literal``: the text between
+      them.
+    - ``suggestion``: the identifier that the author probably meant, or None if that is the literal text.
     - ``differences``: the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
-      :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar. :data:`NOT_VALID` is
-      the reason of a text that is not an identifier.
+      :data:`FOLLOWED_BY` states the rest of the word. :data:`NOT_VALID` marks a text that is not an identifier.
     """
 
     start: int
@@ -50,11 +47,7 @@ class Match(NamedTuple):
 
     @property
     def rest(self) -> str:
-        """The rest of the word after the identifier, at most 40 characters, or "".
-
-        >>> find("in ark:12345/x,Title here")[0].rest
-        ',Title'
-        """
+        """The rest of the word after the identifier, as ",Title" in "ark:12345/x,Title", up to 40 characters, or ""."""
         return next((each.removeprefix(FOLLOWED_BY) for each in self.differences if each.startswith(FOLLOWED_BY)), "")
 
     @property
@@ -64,10 +57,9 @@ class Match(NamedTuple):
 
     @property
     def represented_text(self) -> str | None:
-        """The text whose normal form represents this match: the suggested or the literal identifier, or None.
-
-        It is None if the whole word is outside the specification. The part after a line break is only a guess, so
-        that the literal counts. So is the end of a URN before a comma or another character that it can contain.
+        """The text whose normal form represents this match: the suggestion or the literal. It is None if the whole word
+        is outside the specification. The literal counts where the suggestion is a guess: after a line break, and at a
+        comma in a URN.
         """
         if "outside" in self.differences or "valid-beginning" in self.differences or NOT_VALID in self.differences:
             return None
@@ -168,27 +160,21 @@ _UNLABELLED = re.compile(f"[{BASE29}]{{5}}/")
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     """Find the ARKs and URNs in ``text``. The matches are in order and do not overlap.
 
-    The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases. A report can then
-    name the first wrong character:
+    Without surrounding white space, a text is one match in two cases. A report can then name the first wrong character:
 
-    - It is one word that starts with a scheme or contains no identifier, and not more than one identifier. No column of
-      a row follows, as in "ark:12345/x,Title".
-    - It is one line that starts with an identifier and contains no other, unless a sentence or a column follows.
+    - It is one word that starts with a scheme or contains no identifier, and not more than one.
+    - It is one line that starts with an identifier and contains no other.
 
-    In a list, each line starts with an identifier. A line with only one identifier is then one match, unless a sentence
-    or a column follows. In other text of several lines, a match ends where the grammar ends.
+    A sentence or column after the identifier, as in "ark:12345/x,Title", prevents this. In a list, each line starts
+    with an identifier, and is treated like a whole text. In other text, a match ends where the grammar ends.
 
-    ``scope``: host names in lower case. Addresses at these hosts, also with "www." before them, are matches too. An IRI
-    policy applies to them (POL-001).
-
-    Source: URN draft, section 2.3.3; ARK-060, URN-045.
+    ``scope`` contains host names in lower case. Addresses at these hosts, also with "www." before them, are matches
+    too: an IRI policy applies to them (POL-001). Source: URN draft, section 2.3.3; ARK-060, URN-045.
 
     >>> [match.literal for match in find("See ark:12345/x.en. Or https://n2t.net/ark:12345/y?info")]
     ['ark:12345/x.en', 'https://n2t.net/ark:12345/y?info']
     >>> [match.literal for match in find("ark:12345/INV 1940 0041")]
     ['ark:12345/INV 1940 0041']
-    >>> [match.literal for match in find("ark:12345/INV 1940\\nark:12345/INV 1941")]
-    ['ark:12345/INV 1940', 'ark:12345/INV 1941']
     """
     if not isinstance(text, str):
         require_text(text)
@@ -227,10 +213,7 @@ def _with_numbers(text: str, matches: list[Match]) -> list[Match]:
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the ARKs and URNs in ``text``, which consists of sentences. Unlike :func:`find`, the whole text is never one
-    identifier.
-
-    ``scope`` contains host names in lower case: addresses at these hosts are matches, too.
+    """Find the ARKs and URNs in sentences. Unlike for :func:`find`, the whole text is never one identifier.
 
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']
@@ -241,7 +224,6 @@ def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 def _whole_lines(text: str, matches: list[Match]) -> list[Match]:
     """Extend a match that is alone on its line to the whole line, if ``text`` is a list: each line has a match first.
-
     Empty lines do not count. So a list reports the same matches as its lines do one at a time.
     """
     whole: list[Match] = []
@@ -264,9 +246,8 @@ def _whole_lines(text: str, matches: list[Match]) -> list[Match]:
 
 
 def _is_whole(token: str, matches: list[Match]) -> bool:
-    """Return whether ``token``, which contains at most one identifier, is meant as a single identifier.
-
-    It is not if a column of a row or a tag follows the identifier, as in "ark:12345/x,Title" and "ark:12345/x</li>".
+    """Return whether ``token``, which contains at most one identifier, is meant as a single identifier. It is not if a
+    column of a row or a tag follows the identifier, as in "ark:12345/x,Title" and "ark:12345/x</li>".
     """
     if matches and token.startswith(matches[0].literal):
         after = len(matches[0].literal)
@@ -287,10 +268,9 @@ def _begins_with_scheme(token: str) -> bool:
 
 
 def _is_name(rest: str) -> bool:
-    """Return whether the rest of a line can belong to the identifier at its start, as in "INV 1940 0041".
-
-    It cannot if it contains another column or address, or many words. It cannot either if two or more words, and at
-    least half of all, are lower-case like a sentence.
+    """Return whether the rest of a line can belong to the identifier at its start, as in "INV 1940 0041". It cannot if
+    it contains another column or address, or many words. It cannot either if two or more words, and at least half of
+    all, are lower-case like a sentence.
     """
     if re.search("[\t\r\n]|://", rest):
         return False
@@ -305,9 +285,7 @@ def _is_lower_case_word(word: str) -> bool:
 
 
 def readings(text: str) -> Iterator[Suggestion]:
-    """Yield the identifiers in ``text``, a damaged copy of one that was given alone, in their order.
-
-    They are those that :func:`find` reads in a longer text: without the container around them.
+    """Yield the identifiers in a damaged copy of one identifier, in their order, without the container around them.
 
     >>> next(readings("uc2.ark:/13960/t4qj7970f")).identifier
     'ark:/13960/t4qj7970f'
@@ -361,9 +339,8 @@ def _with_escapes(given: str, plain: containers.PlainText, match: Match) -> Matc
 
 
 class _Word(NamedTuple):
-    """The word of a label: where the identifier and its label begin, and where its container ends it at the latest.
-
-    ``heading`` is the separator of the heading of a table, if the word begins a line of it.
+    """The word of a label: where the identifier and its label begin, and where its container ends it at the latest. In
+    the heading of a table, ``heading`` is its separator.
     """
 
     begin: int
@@ -525,9 +502,8 @@ class _Addresses:
         self._read = 0
 
     def around(self, place: int, least: int) -> int | None:
-        """Return the start of the address around ``place``, or None if there is none or it starts before ``least``.
-
-        An address in the path of another one belongs to it. One in the next column, or in the next subfield, does not.
+        """Return the start of the address around ``place``, or None if there is none or it starts before ``least``. An
+        address in the path of another one belongs to it. One in the next column, or in the next subfield, does not.
         """
         while self._end <= place:
             following = next(self._found, None)
@@ -552,9 +528,8 @@ def _begins_value_at(text: str, start: int) -> bool:
 
 
 def _scheme_start(text: str, colon: int) -> int:
-    """Return where the scheme before the colon of an address starts.
-
-    If the word is not in the registry of IANA, it is "https", "http" or "ftp" at its end: "uhttps" is "u" and "https".
+    """Return where the scheme before the colon of an address starts. If the word is not in the registry of IANA, it is
+    "https", "http" or "ftp" at its end: "uhttps" is "u" and "https".
     """
     before = text[max(0, colon - _MAX_SCHEME) : colon]
     word = before[len(before.rstrip(_SCHEME_CHARS)) :]
@@ -653,7 +628,6 @@ def _is_too_long(literal: str) -> bool:
 
 def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match:
     """Extend a match to the whole word if the word goes on. Otherwise state the rest of the word in ``differences``.
-
     The word goes on with a letter or digit after other characters. It ends where its container ends it, before another
     identifier, before the partner of a bracket or quotation mark, and in a query before the next parameter.
     """
@@ -691,9 +665,8 @@ def _add_follower(match: Match, rest: str) -> Match:
 
 
 def _guess_end(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match | None:
-    """Return the match with the part before a sign that probably ends its name as suggestion, or None.
-
-    If only this part is right by the rules of its URN namespace, it is the match.
+    """Return the match with the part before a sign that probably ends its name as suggestion, or None. If only this
+    part is right by the rules of its URN namespace, it is the match.
     """
     literal = match.literal
     if not is_urn and literal.isascii() and "$" not in literal and "?" not in literal:
@@ -801,9 +774,8 @@ def _head(text: str, match: Match, length: int, *, in_query: bool) -> int:
 
 
 def _with_line_after(text: str, match: Match, word: _Word) -> Match:
-    """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it.
-
-    In a list or table, it cannot: the next line has a value of its own.
+    """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it. In a
+    list or table, it cannot: the next line has a value of its own.
     """
     last = match.literal[-1]
     hyphen = last == "-" or (not last.isascii() and repairs.without_hidden(last) == "-")

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Normalized:
-    """The base class of ARKs and URNs: a valid identifier as written, with its normal form.
+    """The base class of ARKs and URNs, which are equal if they are of the same class and have the same normal form. Its
+    parts are split on each access, because most identifiers are only compared and looked up.
 
     - ``text``: the identifier as written. ``normal_form``: the text that equivalent identifiers share.
-
-    Its parts are split on each access, because most identifiers are only compared and looked up.
-
-    Two values are equal if they are of the same class and have the same normal form.
     """
 
     text: str
     normal_form: str
 
-    def __init__(self, text: str, normal_form: str) -> None:
+    def __init__(self, text: str, normal_form: str = "") -> None:
         # The __init__ of a frozen dataclass takes twice as long: a sixth of the time to parse an identifier.
+        if not normal_form:
+            kind = type(self).__name__
+            raise TypeError(f"{kind}() needs the normal form too; to read a text, call {kind}.parse(text)")
         _set_text(self, text)
         _set_normal_form(self, normal_form)
 

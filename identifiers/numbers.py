@@ -1,7 +1,5 @@
-"""Read numbers and labels as people write them outside of URNs and ARKs: ISBNs, ISSNs, NBNs, DOIs and Handles.
-
-A bare number is read only if its check digit is right. With its name before it, such as "ISBN", it is read in any case:
-the inspection of the URN then reports a wrong digit.
+"""Read numbers and labels as people write them outside of URNs and ARKs: ISBNs, ISSNs, NBNs, DOIs and Handles. A bare
+number needs a right check digit. A number after its name, such as "ISBN", is always read.
 """
 
 from __future__ import annotations
@@ -52,10 +50,6 @@ def other(text: str) -> OtherIdentifier | None:
 
     >>> other("doi:10.1000/182"), other("https://hdl.handle.net/2027/uc1.b3").scheme
     (OtherIdentifier(scheme='DOI', name='10.1000/182', resolver='https://doi.org'), 'Handle')
-    >>> other("DOI 10.5281/zenodo.1").name, other("https://doi.org/10.1002/a%3C1").name
-    ('10.5281/zenodo.1', '10.1002/a<1')
-    >>> other("ark:12345/x") is None
-    True
     """
     if len(text) > MAX_LENGTH or "/" not in text:
         return None
@@ -73,10 +67,8 @@ def suggestion(text: str) -> Suggestion | None:
 
     >>> suggestion("ISBN 978-3-16-148410-0").identifier, suggestion("0028-0836").identifier
     ('urn:isbn:9783161484100', 'urn:issn:0028-0836')
-    >>> suggestion("ark: /12148/btv1b8449691v").identifier, suggestion("ark:\\\\12148\\\\btv1b8449691v").identifier
-    ('ark:/12148/btv1b8449691v', 'ark:/12148/btv1b8449691v')
-    >>> suggestion("URN ISBN 978-3-16-148410-0 (online)").identifier, suggestion("9783161484101")
-    ('urn:isbn:9783161484100', None)
+    >>> suggestion("ark: /12148/btv1b8449691v").identifier, suggestion("9783161484101")
+    ('ark:/12148/btv1b8449691v', None)
     """
     if len(text) > MAX_LENGTH:
         return None
@@ -105,7 +97,7 @@ def suggestion(text: str) -> Suggestion | None:
 
 
 def labelled(text: str) -> Iterator[tuple[int, int, Suggestion]]:
-    """Yield the ISBNs and ISSNs with their names in a longer text: the place of each, and the URN that it means.
+    """Yield the ISBNs and ISSNs with their names in a longer text: the place, and the URN that each means.
 
     >>> [found[2].identifier for found in labelled("In ISBN 978-3-16-148410-0, and ISSN 0028-0836.")]
     ['urn:isbn:9783161484100', 'urn:issn:0028-0836']

@@ -23,14 +23,12 @@ ASCII_SPACE = " \t\r\n"
 
 
 def parse(text: str) -> Identifier:
-    """Parse an ARK, a URN, or an address that contains one of them.
+    """Parse an ARK, a URN, or an address that contains one of them. White space is not stripped.
 
-    ``text`` is any str. White space is not stripped. The result is an :class:`Ark` for an Extended ARK, and an
-    :class:`EmbeddedArk` for an address with one. It is a :class:`Urn` for a URN that at least one URN profile accepts.
-    Of an address with a URN, the result is the URN. Raises :class:`~ararat.identifiers.problems.IdentifierError`, and
-    nothing else, for any other text.
-
-    Source: ARK draft, section 4; URN draft, section 2; ARK-004.
+    The result is an :class:`Ark`, an :class:`EmbeddedArk` for an address with an ARK, or a :class:`Urn` that at least
+    one profile accepts. Of an address with a URN, the result is the URN. Raises
+    :class:`~ararat.identifiers.problems.IdentifierError`, and nothing else, for any other text. Source: ARK draft,
+    section 4; URN draft, section 2; ARK-004.
 
     >>> parse("https://n2t.net/ark:/12345/x").ark.naan
     '12345'
@@ -45,13 +43,8 @@ def parse(text: str) -> Identifier:
 
 
 def read(text: str, profile: str | None) -> Identifier:
-    """Parse ``text`` like :func:`parse`, but accept a URN only if it is valid in ``profile``.
-
-    ``profile`` is "urnbis-01" (the URN draft) or "rfc8141". None accepts both. Raises ValueError for another profile,
-    if ``text`` starts with ``urn:``.
-
-    >>> read("urn:example:a/b", "rfc8141").nss
-    'a/b'
+    """Parse ``text`` like :func:`parse`, but accept a URN only if it is valid in ``profile``: "urnbis-01" (the URN
+    draft), "rfc8141", or None for both. Raises ValueError for another profile, if ``text`` starts with ``urn:``.
     """
     if text[:4] in LABELS:
         try:
@@ -77,12 +70,7 @@ def read(text: str, profile: str | None) -> Identifier:
 
 
 def reads(text: str) -> bool:
-    """Return whether ``text`` is an ARK, a URN, or an address with one, which :func:`parse` accepts. It is faster than
-    parse.
-
-    >>> reads("https://n2t.net/ark:/12345/x"), reads("ark:12345")
-    (True, False)
-    """
+    """Return whether :func:`parse` accepts ``text``. It is faster than parse."""
     if ark.reads(text) if text[:4] in LABELS else urn.reads(text):
         return True
     match = embedded.split(text) if LABEL.search(text, 1) else None
@@ -93,10 +81,8 @@ def reads(text: str) -> bool:
 
 
 def normalize(text: str) -> str:
-    """Return the normal form of the ARK ``text``, of the ARK in an address, or of a URN.
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` like :func:`parse`. The function of the ARK draft, for
-    Extended ARKs only, is :func:`ararat.identifiers.ark.parser.normalize`.
+    """Return the normal form of an ARK, of the ARK in an address, or of a URN. Raises
+    :class:`~ararat.identifiers.problems.IdentifierError` like :func:`parse`.
 
     >>> normalize("https://n2t.net/ark:/12345/c37-009-31--")
     'ark:12345/c3700931'
@@ -105,12 +91,8 @@ def normalize(text: str) -> str:
 
 
 def is_pseudo_ark(text: str) -> bool:
-    """Return whether ``text`` starts with ``ark:``, in any case of the letters.
-
-    Such a text that :func:`parse` refuses is a pseudo-ARK (ARK draft, section 4).
-
-    >>> is_pseudo_ark("ARK:12345"), is_pseudo_ark("https://n2t.net/ark:12345/x")
-    (True, False)
+    """Return whether ``text`` starts with ``ark:``, in any case of the letters. Such a text that :func:`parse` refuses
+    is a pseudo-ARK (ARK draft, section 4).
     """
     return text[:4] in LABELS
 
@@ -123,10 +105,8 @@ def _surrounding_space(text: str) -> tuple[int, int]:
 
 
 def equivalent(a: str, b: str) -> bool:
-    """Return whether the texts ``a`` and ``b`` are equivalent identifiers. Never raises for two str.
-
-    An invalid text is equivalent to nothing, not even to itself. Only the ARK in an address counts (N-06). URNs are
-    also compared by the rules of their namespace (U-10).
+    """Return whether two texts are equivalent identifiers. An invalid text is equivalent to nothing, not even to
+    itself. Only the ARK in an address counts (N-06). URNs are also compared by the rules of their namespace (U-10).
 
     >>> equivalent("ark:12345/x.pdf.en", "https://n2t.net/ark:/12345/x.en.pdf"), equivalent("ark:12345", "ark:12345")
     (True, False)

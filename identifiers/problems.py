@@ -1,9 +1,5 @@
-"""The problems that an identifier can have: stable codes, one catalogue and one exception.
-
-A :class:`Problem` is an error, warning or note about a place in a text. Its code is a kebab-case word whose meaning
-never changes. :data:`PROBLEMS` defines each code: severity, title, expected input, reference and an example.
-Messages are printable ASCII, so that a terminal, a log or a page can show them. They name any other character by its
-code point and never repeat it.
+"""The problems that an identifier can have: stable codes, one catalogue (:data:`PROBLEMS`) and one exception. Messages
+are printable ASCII for terminals, logs and pages. They name any other character by its code point.
 """
 
 from __future__ import annotations
@@ -20,12 +16,9 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The facts that all problems of identifiers with the same code share: a row of the catalogue :data:`PROBLEMS`.
-
-    - ``code``: the stable name of the problem. ``severity``: "error", "warning" or "note".
-    - ``title``: the default message. ``expected``: correct input at that place, in words.
-    - ``reference``: the document and section that the text breaks.
-    - ``example``: a text that has the problem, or None if the problem also depends on other facts than the text.
+    """The facts that all problems with the same code share: a row of the catalogue :data:`PROBLEMS`. ``title`` is the
+    default message, and ``expected`` the correct input in words. ``example`` is a text that has the problem, or None if
+    the problem also depends on other facts.
     """
 
     code: str
@@ -44,12 +37,8 @@ class Definition:
 class Problem:
     """An error, warning or note about a part of an identifier: ``text[start:end]``, counted in code points.
 
-    ``severity`` is one of: ``message`` is a sentence in printable ASCII, ``expected`` describes correct input, and
-    ``reference`` is the source of the rule.
-
-    - "error": the text is not the identifier that it starts like,
-    - "warning": the identifier is valid, but software is likely to mishandle it,
-    - "note": information about a valid identifier.
+    An "error" makes a text invalid. A "warning" is about a valid identifier that software is likely to mishandle, and a
+    "note" is information. ``message`` and ``expected`` are printable ASCII; ``reference`` is the source of the rule.
 
     >>> Problem("trailing-slash", "error", "the ARK ends in a slash", 11, 12, "no slash", "ARK draft").as_dict()["start"]
     11
@@ -68,10 +57,8 @@ class Problem:
 
 
 class IdentifierError(ValueError):
-    """Raised when a text is not a valid identifier.
-
-    ``text`` is the text and ``problem`` the reason: code, place, expected input and reference. ``str()`` of the error
-    is printable ASCII and marks the place with carets.
+    """Raised when a text is not a valid identifier. ``problem`` is the reason: code, place, expected input and
+    reference. ``str()`` of the error is printable ASCII and marks the place with carets.
 
     >>> raise IdentifierError("ark:12345/x!", problem("bad-char", 11, 12, "a Name cannot contain '!'"))
     Traceback (most recent call last):
@@ -120,12 +107,8 @@ def caret(
     indent: str = "    ",
     shown: Callable[[str], str] = display.escape,
 ) -> str:
-    r"""Return two lines for a message: the text around ``text[start:end]``, and carets below that place.
-
-    ``indent`` is the white space before both lines.
-
-    Show at most about ``width`` characters of the text and mark each cut with three dots. ``shown`` escapes the text,
-    by default to printable ASCII.
+    r"""Return two lines for a message: the text around ``text[start:end]``, and carets below that place. At most about
+    ``width`` characters are shown, and three dots mark each cut. ``shown`` escapes the text.
 
     >>> print(caret("ark:12345/a\u202eb", 11, 12, indent=""))
     ark:12345/a\u{202e}b
@@ -142,11 +125,8 @@ def caret(
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:
-    """Create the problem of an identifier with the code ``code`` at ``text[start:end]``. The default message is its
-    title.
-
-    ``overrides`` (severity, expected, reference) replace values of the catalogue, for a code that means something else
-    in another grammar. Raises KeyError for an unknown code.
+    """Create the problem with the code ``code`` at ``text[start:end]``. The default message is its title. ``overrides``
+    (severity, expected, reference) replace values of the catalogue. Raises KeyError for an unknown code.
 
     >>> problem("trailing-slash", 11, 12).message
     'the ARK ends in a slash'
@@ -157,12 +137,7 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    """Create a catalogue of problems, which maps codes to definitions. Each of ``rows`` has the fields of a
-    :class:`Definition` in order.
-
-    >>> catalogue(("odd", "note", "the text is odd", "another text", "our handbook", None))["odd"].title
-    'the text is odd'
-    """
+    """Create a catalogue of problems by code. Each row has the fields of a :class:`Definition` in order."""
     return {row[0]: Definition(*row) for row in rows}
 
 

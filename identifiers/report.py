@@ -1,6 +1,5 @@
-"""Reports: all facts about a text that can be found without a network.
-
-The page, the API and the command show the same :class:`Report`. :func:`examine` never raises for a str.
+"""Reports: all facts about a text that can be found without a network. The page, the API and the command show the same
+:class:`Report`. :func:`examine` never raises for a str.
 """
 
 from __future__ import annotations
@@ -48,24 +47,20 @@ class Report:
     """All facts about one text that can be found without a network. The fields are those of the JSON, in the same
     order.
 
-    - ``input``: the text as received. ``steps``: the steps of normalization.
-    - ``embedding``: the address around an ARK, or None. ``profiles``: the verdict of each URN profile.
-    - ``problems``: errors, warnings and notes, in order.
+    - ``input``: the text as received. ``embedding``: the address around an ARK, or None.
     - ``form``: "basic" (an ARK without query and fragment), "extended" (an ARK with one), "embedded" (an ARK in an
       address), "pseudo-ark" (starts with ark: but is not an ARK), "urn", "iri" (another address) or "none".
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
-    - ``conformance``: "strict" or "liberal" (:mod:`.ark.model`) for a valid text. For others it is "outside" if the
-      text is outside the specification (:mod:`.ark.outside`), else None.
-    - ``parts``: the parts as written; outside the specification, up to the first error. ``segments``: the same parts
-      with their places.
+    - ``conformance``: "strict" or "liberal" (:mod:`.ark.model`) for a valid text, "outside" (:mod:`.ark.outside`) or
+      None.
+    - ``parts``: the parts as written; outside the specification, up to the first error.
+    - ``segments``: the same parts with their places. ``steps``: the rules of normalization that change the text.
     - ``normal_form``, ``hierarchy``, ``variant_of``: see :class:`.Ark`; for an embedded ARK, those of the ARK inside.
     - ``inflection``, ``service``: the query with its question mark, and what it requests (:attr:`.Ark.service`).
+    - ``profiles``: the verdict of each URN profile. ``problems``: errors, warnings and notes, in order.
     - ``equivalents``: spellings of the identifier, first as given, as text or as the URL at a resolver.
-    - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),
-      or if the registry of NAANs states that the names of this NAAN have one.
-    - ``kunze``: the normal form by draft-kunze-ark, the revision of that draft, and the rules that make a difference
-      (:mod:`.ark.kunze`). ``normal_form`` is None, with a ``reason``, if the text is not an ARK there. It is None for a
-      text without a label ark:.
+    - ``check_character``: the last character of the Name, if it is or must be a check character, with its verdict.
+    - ``kunze``: the normal form by draft-kunze-ark and why it differs (:mod:`.ark.kunze`), or None without a label.
     - ``registry``: the registration of the NAAN, namespace or URI scheme (:mod:`.registries.descriptions`).
     - ``policy``: the verdict of the first IRI policy that applies to the text, or None.
     - ``suggestion``: the most probable corrected identifier (:mod:`.suggestions`). It is never applied automatically.
@@ -94,12 +89,7 @@ class Report:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report about a text as JSON values. Serialize it with ASCII escapes, because ``input`` is
-        untrusted.
-
-        >>> examine("ark:12345/x").as_dict()["parts"]["name"]
-        'x'
-        """
+        """Return the report as JSON values. Serialize it with ASCII escapes, because ``input`` is untrusted."""
         values = {name: getattr(self, name) for name in self.__slots__}
         for name in ("segments", "steps", "problems"):
             values[name] = [each.as_dict() for each in values[name]]
@@ -109,10 +99,8 @@ class Report:
 
 
 class Limits(NamedTuple):
-    """The maximum numbers of ``segments`` and ``problems`` in a report, at least 1. None means no limit.
-
-    Of more segments, the first and the last ones are kept, of more problems the first ones. An ARK of 1 MiB can have
-    half a million segments and a third of a million problems.
+    """The maximum numbers of ``segments`` and ``problems`` in a report, at least 1, or None. Of more segments, the
+    first and the last ones are kept, of more problems the first ones. An ARK of 1 MiB can have half a million segments.
     """
 
     segments: int | None = None
@@ -136,19 +124,15 @@ def examine(
     - ``prefix``: the resolver prefix of this site. Adds the identifier below this prefix to the equivalents.
     - ``profile``: the URN profile that decides whether a URN is valid, "urnbis-01" or "rfc8141". Default: either.
     - ``policies``: IRI policy profiles, or names of built-in ones. The first that applies to ``text`` is used.
-    - ``limits``: the maximum numbers of segments and problems.
-    - ``brief``: make a report of an ARK for a row of a list. It has the form, the normal form with its steps, the
-      hierarchy, the requested service and the problems. The other fields have their defaults.
+    - ``brief``: only the form, normal form, steps, hierarchy, service and problems of an ARK, for a row of a list.
 
     Raises ValueError for an unknown profile or policy.
 
     >>> report = examine("ark:/12345/x6-np1.pdf.en")
     >>> report.form, report.valid, report.conformance, report.normal_form
     ('basic', True, 'strict', 'ark:12345/x6np1.en.pdf')
-    >>> examine("ark:12345").problems[0].code
-    'no-name'
-    >>> examine("https://17beta.top/en/", policies=["17beta"]).policy["codes"]
-    ['empty-segment']
+    >>> examine("ark:12345").problems[0].code, examine("https://17beta.top/en/", policies=["17beta"]).policy["codes"]
+    ('no-name', ['empty-segment'])
     """
     if not isinstance(text, str):
         require_text(text)

@@ -1,9 +1,6 @@
 """Suggest what a damaged copy of an identifier means. All entrances use these suggestions; none applies them
-automatically.
-
-The page, the command, the API, comparisons, imports and the error pages of the resolver call :func:`suggestions`. It
-joins the corrections of one identifier (:mod:`.repairs`) and what a search reads in a longer text
-(:mod:`.extraction`), so that all entrances read the same.
+automatically. They are the corrections of one identifier (:mod:`.repairs`) and the findings in a longer text
+(:mod:`.extraction`).
 """
 
 from __future__ import annotations
@@ -41,21 +38,16 @@ def suggestions(
     most: int = MAX_SUGGESTIONS,
 ) -> tuple[Suggestion, ...]:
     """Return the identifiers that a damaged text probably means, the most probable first. All are valid and differ from
-    it.
+    it. At most ``most`` are returned.
 
-    - ``in_text``: ``text`` is a word of a longer text. A final ``?`` is then punctuation, not an inflection.
-    - ``guesses``: also correct a valid identifier in ways that only a lookup can confirm.
-    - ``valid``: whether ``text`` is a valid identifier, if the caller knows it.
-    - ``most``: the maximum number of corrections.
+    ``in_text``: ``text`` is a word of a longer text, in which a final ``?`` is punctuation, not an inflection.
+    ``guesses``: also correct a valid identifier in ways that only a lookup can confirm. ``valid`` saves the check
+    whether it is one.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
     Suggestion(identifier='ark:/12345/x5m1', differences=('closing-punctuation', 'missing-scheme'))
-    >>> [each.identifier for each in suggestions("ark:/61903/1:1:MW98-MNJ")]
-    ['ark:/61903/1%3A1%3AMW98-MNJ', 'ark:/61903/1']
-    >>> [each.identifier for each in suggestions("=024 7\\\\$aark:/12345/x5m1$2ark")]
-    ['ark:/12345/x5m1']
-    >>> suggestions("ark:12345/x")
-    ()
+    >>> [each.identifier for each in suggestions("ark:/61903/1:1:MW98-MNJ")], suggestions("ark:12345/x")
+    (['ark:/61903/1%3A1%3AMW98-MNJ', 'ark:/61903/1'], ())
     """
     if _LIST.match(text) is not None:
         from .extraction import readings  # it is large, and most texts need no search
@@ -94,13 +86,10 @@ _CONTAINER_SIGN = re.compile(r"[$,;')\u2010-\uffff]|\A(?![Hh][Tt][Tt][Pp][Ss]?:)
 
 
 def without_container(text: str) -> Suggestion | None:
-    """Return the identifier in the valid identifier ``text`` that is left without a probable part of a container, or
-    None.
+    """Return the valid identifier without the part of a container that it probably contains, or None.
 
     >>> without_container("uhttps://n2t.net/ark:/12345/n1$zView").identifier
     'https://n2t.net/ark:/12345/n1'
-    >>> without_container("ark:12345/x") is None
-    True
     """
     if _CONTAINER_SIGN.search(text) is None:
         return None

@@ -146,9 +146,8 @@ class ResolverASGIMiddleware:
         return answer if isinstance(answer, Answer) else self._handler.answer(request, answer)
 
     def _before_end(self, scope: Scope, send: Send) -> Send:
-        """Return ``send`` for the lifespan events of the site. The statistics are written before the server ends.
-
-        Some servers, such as uvicorn, end by a signal, without the functions that Python calls at exit.
+        """Return ``send`` for the lifespan events of the site. The statistics are written before the server ends. Some
+        servers, such as uvicorn, end by a signal, without the functions that Python calls at exit.
         """
         statistics = self._handler.statistics
         if statistics is None or scope.get("type") != "lifespan":

@@ -14,10 +14,9 @@ REMEDY = "Use ResolverASGIMiddleware with the same arguments."
 
 
 def is_asgi(app: object) -> bool:
-    """Return whether ``app`` is an ASGI application, such as one of FastAPI, Starlette, Quart or Django's.
-
-    Such an application is a coroutine function of three arguments, or an object whose ``__call__`` is one. If this is
-    unclear, the result is False: a WSGI application must never be refused. The application is not called.
+    """Return whether ``app`` is an ASGI application, such as one of FastAPI, Starlette, Quart or Django's. Such an
+    application is a coroutine function of three arguments, or an object whose ``__call__`` is one. If this is unclear,
+    the result is False: a WSGI application must never be refused. The application is not called.
 
     >>> is_asgi(lambda environ, start_response: [])
     False
@@ -57,11 +56,8 @@ def is_wsgi(app: object) -> bool:
 
 
 def named(app: object) -> str:
-    """Return the name of an application for an error message: its module, and its function or class.
-
-    ``app`` is the WSGI or ASGI application, any object.
-
-    The name is printable ASCII of at most 200 characters of the original.
+    """Return the name of an application for an error message: its module, and its function or class. ``app`` is the
+    WSGI or ASGI application, any object. The name is printable ASCII of at most 200 characters of the original.
 
     >>> named({})
     'builtins.dict'

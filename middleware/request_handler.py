@@ -1,7 +1,5 @@
-"""Answer requests for names and for the resources of the resolver. The requests can come from WSGI or ASGI.
-
-Resources are the services of RFC 2169, the feeds, the files of the log and the metrics. The site answers all other
-requests.
+"""Answer requests for names and for the resources of the resolver. The requests can come from WSGI or ASGI. Resources
+are the services of RFC 2169, the feeds, the files of the log and the metrics. The site answers all other requests.
 """
 
 from __future__ import annotations
@@ -132,11 +130,8 @@ class RequestHandler:
         return self._availability.failing
 
     def announcement(self, request: Request) -> Answer:
-        """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it.
-
-        ``request`` is the HTTP request.
-
-        Exceptions are logged and not raised.
+        """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it. ``request``
+        is the HTTP request. Exceptions are logged and not raised.
         """
         try:
             if request.method == "OPTIONS":
@@ -155,11 +150,8 @@ class RequestHandler:
         return target.path[:5] in self._labels or (bool(self._own) and self._own_scheme(target) is not None)
 
     def resource(self, path: str, recover: Callable[[], Target]) -> Respond | None:
-        """Return the function that answers for a resource of the resolver, or None for a path of the site.
-
-        ``path`` is the decoded path below the mount.
-
-        ``recover`` returns the recovered target, which is needed for few paths.
+        """Return the function that answers for a resource of the resolver, or None for a path of the site. ``path`` is
+        the decoded path below the mount. ``recover`` returns the recovered target, which is needed for few paths.
         """
         for find in self._finders:
             if respond := find(path):
@@ -171,11 +163,9 @@ class RequestHandler:
         return None if requested is None else lambda request: self.answer(request.for_service(requested))
 
     def answer(self, request: Request, failure: BindingsUnavailable | None = None) -> Answer | Handover:
-        """Answer a request for a name or for a service on a name. Exceptions are logged and not raised.
-
-        ``request`` is the HTTP request.
-
-        ``failure`` is the result of :meth:`fast_answer` for this request if the bindings could not be read.
+        """Answer a request for a name or for a service on a name. Exceptions are logged and not raised. ``request`` is
+        the HTTP request. ``failure`` is the result of :meth:`fast_answer` for this request if the bindings could not be
+        read.
         """
         began = perf_counter()
         try:

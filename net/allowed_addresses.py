@@ -2,9 +2,8 @@
 
 An IPv4 address is allowed unless the IANA special-purpose registry lists it as not globally reachable. An IPv6 address
 is allowed if it is global unicast (2000::/3) and in no special range there. The property ``is_global`` of Python is not
-used: it is true for the IPv4-compatible, translated and NAT64 forms of 127.0.0.1, and differs between releases.
-
-A verdict applies to the address of the connection, never to its spelling.
+used: it is true for the IPv4-compatible, translated and NAT64 forms of 127.0.0.1, and differs between releases. A
+verdict applies to the address of the connection, never to its spelling.
 """
 
 from __future__ import annotations
@@ -45,9 +44,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class AddressVerdict:
-    """The result of checking an address or a host name.
-
-    ``allowed`` is True if a trace may request it. ``name`` is the range or rule that decides, such as "loopback".
+    """The result of checking an address or a host name. ``allowed`` is True if a trace may request it. ``name`` is the
+    range or rule that decides, such as "loopback".
     """
 
     allowed: bool
@@ -178,7 +176,6 @@ def _is_isatap(address: IPv6Address) -> bool:
 
 def name_verdict(host: str) -> AddressVerdict:
     """Check whether a trace may look up a host name. ``host`` consists of A-labels in lower case, without a final dot.
-
     Names of one label and names in a non-public domain are refused. The caller can allow a refused name if the operator
     allows the networks of all its addresses.
 
@@ -196,10 +193,8 @@ def name_verdict(host: str) -> AddressVerdict:
 
 
 def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:
-    """Return the networks that texts in CIDR notation describe.
-
-    ``texts`` are such as "10.1.0.0/16", "fd00::/8", or one address. Raises ValueError with the text that is not a
-    network, or that has bits outside its prefix.
+    """Return the networks that texts in CIDR notation describe. ``texts`` are such as "10.1.0.0/16", "fd00::/8", or one
+    address. Raises ValueError with the text that is not a network, or that has bits outside its prefix.
 
     >>> parse_networks(["10.1.0.0/16", "::1"])
     (IPv4Network('10.1.0.0/16'), IPv6Network('::1/128'))

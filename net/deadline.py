@@ -13,9 +13,7 @@ from .hop import HopFailed
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """The end of a wait: the time ``deadline`` by ``time.monotonic()``, or the moment when another thread sets
-    ``stop``.
-
-    ``what`` names the limited action in the message of a timeout, such as "the lookup".
+    ``stop``. ``what`` names the limited action in the message of a timeout, such as "the lookup".
     """
 
     deadline: float
@@ -23,9 +21,8 @@ class Deadline:
     what: str = Translatable("this hop")
 
     def remaining(self) -> float:
-        """Return the seconds until the deadline, more than 0.
-
-        Raises :class:`~.hop.HopFailed` with the code "timeout" at the deadline, and "stopped" if ``stop`` is set.
+        """Return the seconds until the deadline, more than 0. Raises :class:`~.hop.HopFailed` with the code "timeout"
+        at the deadline, and "stopped" if ``stop`` is set.
         """
         if self.stop is not None and self.stop.is_set():
             raise HopFailed("stopped")

@@ -31,9 +31,8 @@ def system_addresses(host: str) -> list[str]:
 
 
 class Lookups:
-    """Look up addresses, with at most ``total`` lookups at the same time and ``per_client`` for one client.
-
-    A lookup that the caller no longer waits for counts until it ends. All threads of a process share one object.
+    """Look up addresses, with at most ``total`` lookups at the same time and ``per_client`` for one client. A lookup
+    that the caller no longer waits for counts until it ends. All threads of a process share one object.
 
     >>> import time
     >>> Lookups(lambda host: ["192.0.2.1"]).addresses("example.org", Deadline(time.monotonic() + 5))

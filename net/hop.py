@@ -68,9 +68,8 @@ class HopResponse:
 
 
 def is_trace(user_agent: str) -> bool:
-    """Return whether a request comes from a trace, of this inspector or of another one.
-
-    ``user_agent`` is the value of the header field User-Agent.
+    """Return whether a request comes from a trace, of this inspector or of another one. ``user_agent`` is the value of
+    the header field User-Agent.
 
     >>> is_trace(USER_AGENT), is_trace("Mozilla/5.0")
     (True, False)
@@ -79,10 +78,9 @@ def is_trace(user_agent: str) -> bool:
 
 
 class HopFailed(Exception):
-    """Raised if a request has no usable response.
-
-    ``code`` is one of :data:`FAILURES`. ``sentence`` is printable ASCII; it begins in lower case and has no full stop,
-    so that it can end a longer sentence. ``where`` is as in :class:`HopResponse`.
+    """Raised if a request has no usable response. ``code`` is one of :data:`FAILURES`. ``sentence`` is printable ASCII;
+    it begins in lower case and has no full stop, so that it can end a longer sentence. ``where`` is as in
+    :class:`HopResponse`.
     """
 
     def __init__(self, code: str, sentence: str | None = None, where: Where = "elsewhere") -> None:
@@ -96,10 +94,8 @@ class HopFailed(Exception):
 
 
 class AddressBlocked(HopFailed):
-    """Raised if a request must not be sent to a host, because of its name or one of its addresses.
-
-    The message is the same for every such host, so that it reveals nothing about the inside of a network. The log has
-    the details.
+    """Raised if a request must not be sent to a host, because of its name or one of its addresses. The message is the
+    same for every such host, so that it reveals nothing about the inside of a network. The log has the details.
     """
 
     def __init__(self) -> None:

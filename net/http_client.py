@@ -48,9 +48,8 @@ BeforeConnect = Callable[[str, Sequence[Address]], None]
 
 
 class GuardedClient:
-    """Send requests to hosts that an unknown user selected, and refuse private addresses (SSRF).
-
-    An object is a :data:`~.hop.Fetch`. It is cheap: create one for each trace.
+    """Send requests to hosts that an unknown user selected, and refuse private addresses (SSRF). An object is a
+    :data:`~.hop.Fetch`. It is cheap: create one for each trace.
 
     - ``networks``: ranges in CIDR notation that the operator allows. The rules for addresses, names and ports do not
       apply to them.
@@ -109,9 +108,8 @@ class GuardedClient:
 
     @classmethod
     def to(cls, destinations: Destinations, **more: Any) -> Self:
-        """Return a client that can reach some destinations.
-
-        ``destinations`` are the permitted and the denied networks. ``more`` are the other arguments of the class.
+        """Return a client that can reach some destinations. ``destinations`` are the permitted and the denied networks.
+        ``more`` are the other arguments of the class.
         """
         networks, denied = destinations.networks, destinations.denied
         return cls(networks=networks, denied=denied, elsewhere=destinations.elsewhere, **more)
@@ -139,7 +137,6 @@ class GuardedClient:
 
     def connect(self, url: WebURL, deadline: Deadline) -> TraceConnection:
         """Connect to a host at an address that was checked, and return the connection. Start TLS for https.
-
         ``deadline`` limits the time. Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address
         of the host is not allowed. Other failures have other codes.
         """

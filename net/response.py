@@ -16,9 +16,8 @@ _SHOWN = 300
 
 
 class SiteAnswer(NamedTuple):
-    """The answer of a site to a request, as received: its status, its header fields in order, and its body.
-
-    ``str()`` of it is one printable line: the status and what explains it.
+    """The answer of a site to a request, as received: its status, its header fields in order, and its body. ``str()``
+    of it is one printable line: the status and what explains it.
 
     >>> str(SiteAnswer(302, (("Location", "https://example.org/"),)))
     '302 Found to https://example.org/'

@@ -62,9 +62,7 @@ class RetryAfter:
 
 
 def seconds_of(fields: Iterable[tuple[str, str]]) -> float:
-    """Return the seconds in the first field Retry-After of these header fields, or 0.
-
-    Source: RFC 9110, section 10.2.3.
+    """Return the seconds in the first field Retry-After of these header fields, or 0. Source: RFC 9110, section 10.2.3.
 
     >>> seconds_of([("Retry-After", "120")]), seconds_of([])
     (120.0, 0.0)

@@ -1,7 +1,6 @@
-"""TLS over a connection whose waits end at a deadline.
-
-OpenSSL reads all messages of TLS that have arrived before it returns. A server that sends session tickets without a
-pause would keep it busy permanently. Here OpenSSL gets the received bytes in pieces, and their number is limited.
+"""TLS over a connection whose waits end at a deadline. OpenSSL reads all messages of TLS that have arrived before it
+returns. A server that sends session tickets without a pause would keep it busy permanently. Here OpenSSL gets the
+received bytes in pieces, and their number is limited.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ T = TypeVar("T")
 @functools.cache
 def tls_context() -> ssl.SSLContext:
     """Return the default TLS settings: TLS 1.2 or newer, the CA certificates of the system, and verified host names.
-
     The environment variables ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` replace those certificates, as in OpenSSL. A file
     or folder that does not exist is ignored. ``SSLKEYLOGFILE`` is not read. The client sends no certificate.
     """
@@ -91,9 +89,8 @@ class TLS:
         self._carry_out(lambda: self._session.write(data))
 
     def _carry_out(self, operation: Callable[[], T]) -> T:
-        """Return the result of ``operation`` after the exchange of the bytes that it needs.
-
-        Raises ssl.SSLEOFError if the connection ends before.
+        """Return the result of ``operation`` after the exchange of the bytes that it needs. Raises ssl.SSLEOFError if
+        the connection ends before.
         """
         while True:
             try:

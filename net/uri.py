@@ -96,9 +96,7 @@ def parse(text: str) -> UriReference:
 
     Raises :class:`BadReference` for a character that the grammar does not allow. Examples are a space, a backslash, a
     control character, a bracket in the path, and any character outside ASCII. The time is linear in the length of
-    ``text``.
-
-    Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location = URI-reference``).
+    ``text``. Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location = URI-reference``).
 
     >>> parse("../a?#f")
     UriReference(scheme=None, authority=None, path='../a', query='', fragment='f')
@@ -141,7 +139,6 @@ class Opened(NamedTuple):
 
 def opened_by_browsers(text: str) -> Opened | None:
     """Return a URI reference as browsers read it, or None if they do not open it. ``text`` has a character per octet.
-
     Spaces around it are removed, octets outside ASCII and spaces are percent-encoded, and a backslash is a slash.
     Source: https://url.spec.whatwg.org/#url-parsing
 
@@ -172,12 +169,9 @@ def opened_by_browsers(text: str) -> Opened | None:
 
 
 def resolve(base: UriReference, reference: UriReference) -> UriReference:
-    """Resolve ``reference`` against ``base``, which must have a scheme.
-
-    An absolute reference is returned unchanged (R-02), so that the next request has exactly the URL that the server
-    sent. A relative reference is resolved, which removes dot-segments.
-
-    Source: RFC 3986, sections 5.2.2 to 5.2.4.
+    """Resolve ``reference`` against ``base``, which must have a scheme. An absolute reference is returned unchanged
+    (R-02), so that the next request has exactly the URL that the server sent. A relative reference is resolved, which
+    removes dot-segments. Source: RFC 3986, sections 5.2.2 to 5.2.4.
 
     >>> str(resolve(parse("https://n2t.net/ark:12345/x?info"), parse("../a/./b?")))
     'https://n2t.net/a/b?'

@@ -79,10 +79,9 @@ class WebURL:
 def parse(url: str) -> WebURL:
     """Return the parts of an absolute http or https URL without a fragment.
 
-    Its host can be an internationalized name (UTS 46, not transitional). The rest must be ASCII.
-
-    Raises :class:`BadURL` for other schemes, user information and backslashes; for percent-encoding or hidden
-    characters in the host; for numeric hosts that are not four decimal numbers; and for ports outside 1 to 65535.
+    Its host can be an internationalized name (UTS 46, not transitional). The rest must be ASCII. Raises :class:`BadURL`
+    for other schemes, user information and backslashes; for percent-encoding or hidden characters in the host; for
+    numeric hosts that are not four decimal numbers; and for ports outside 1 to 65535.
 
     >>> parse("HTTPS://Example.ORG./a/../b%2E?")
     WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)

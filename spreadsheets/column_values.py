@@ -76,9 +76,8 @@ def is_name(text: str) -> bool:
 
 
 def _is_permanent(text: str) -> bool:
-    """Return whether a name below a heading without a meaning is an ARK or a URN that is made for a thing.
-
-    "10261/2" can be a collection of DSpace, and "urn:uuid:" and "urn:catalog:" are keys of other systems.
+    """Return whether a name below a heading without a meaning is an ARK or a URN that is made for a thing. "10261/2"
+    can be a collection of DSpace, and "urn:uuid:" and "urn:catalog:" are keys of other systems.
     """
     lowered = text.lower()
     return not text[:1].isdecimal() and not any(f"urn:{each}:" in lowered for each in _OTHER_URNS)
@@ -150,10 +149,8 @@ class Values:
         return 1.0
 
     def fits(self, meaning: str, weight: float = 1, *, has_names: bool = False) -> float:
-        """Return how well the values fit a meaning: 0 to 1.
-
-        ``weight`` is that of the heading. ``has_names`` is whether another column has ARKs or URNs: then paths of this
-        site are targets.
+        """Return how well the values fit a meaning: 0 to 1. ``weight`` is that of the heading. ``has_names`` is whether
+        another column has ARKs or URNs: then paths of this site are targets.
 
         >>> Values(["https://m.example/1", "https://m.example/2"]).fits("target")
         1.0

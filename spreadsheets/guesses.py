@@ -1,6 +1,5 @@
-"""Guess which columns of a person's table have which meaning: one score of the heading and of the values.
-
-The heading has a weight for each meaning (:mod:`.heading_words`), and the values fit a meaning more or less
+"""Guess which columns of a person's table have which meaning: one score of the heading and of the values. The heading
+has a weight for each meaning (:mod:`.heading_words`), and the values fit a meaning more or less
 (:mod:`.column_values`). The score is their product. The best pairs of a column and a meaning are taken first.
 """
 

@@ -1,6 +1,5 @@
-"""Show the number of a cell by its number format, as a spreadsheet program does, but without marks of a language.
-
-A date has the precision of its format: ``mmm-yy`` is 1925-05. Groups of thousands have no mark, and decimals have a
+"""Show the number of a cell by its number format, as a spreadsheet program does, but without marks of a language. A
+date has the precision of its format: ``mmm-yy`` is 1925-05. Groups of thousands have no mark, and decimals have a
 point. The syntax of formats is that of ECMA-376, part 1, section 18.8.31.
 """
 
@@ -122,9 +121,8 @@ def text(value: str, code: str) -> str:
 
 
 def general(value: float) -> Shown:
-    """Return the text of a number without a number format. ``value`` is the number in the cell.
-
-    A program shows a long number with an exponent. The result has all digits, and a note about this.
+    """Return the text of a number without a number format. ``value`` is the number in the cell. A program shows a long
+    number with an exponent. The result has all digits, and a note about this.
 
     >>> general(2019.0).text, general(0.1 + 0.2).text, general(12345678901234).note
     ('2019', '0.3', 'shows 1.23457E+13, read as 12345678901234')
@@ -214,9 +212,8 @@ def _part(digits: str, tokens: Sequence[_Token], places: Sequence[str]) -> str:
 
 
 def _parts(tokens: Sequence[_Token]) -> list[str]:
-    """Return the part of each token: Y, M, D, W (day of the week), h, m, s, or "" for others.
-
-    An "m" after hours or before seconds is a minute.
+    """Return the part of each token: Y, M, D, W (day of the week), h, m, s, or "" for others. An "m" after hours or
+    before seconds is a minute.
     """
     parts: list[str] = []
     dated = [(at, token) for at, token in enumerate(tokens) if token.kind in ("date", "elapsed")]
@@ -240,9 +237,8 @@ def _has_seconds(tokens: Sequence[_Token]) -> bool:
 
 
 def precision(parts: set[str]) -> int | None:
-    """Return the number of characters of an ISO 8601 date that a number format shows, or None without a year.
-
-    ``parts`` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
+    """Return the number of characters of an ISO 8601 date that a number format shows, or None without a year. ``parts``
+    are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
 
     >>> precision({"Y", "M"}), precision({"Y"}), precision({"M", "D"}), precision({"Y", "M", "D", "h"})
     (7, 4, None, 10)
@@ -253,7 +249,6 @@ def precision(parts: set[str]) -> int | None:
 
 def iso_date(moment: datetime, parts: set[str]) -> str | None:
     """Return a time in ISO 8601 with the precision of a number format, or None if its year or month is not shown.
-
     ``parts`` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
 
     >>> iso_date(datetime(1925, 5, 1, 9, 30), {"Y", "M", "D", "h", "m"}), iso_date(datetime(1925, 5, 1), {"M"})

@@ -257,9 +257,8 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
 
 
 def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
-    """Write rows as an .xlsx workbook, with text cells only.
-
-    ``rows`` have their numbers in the sheet. ``to`` is the binary file to write to. ``title`` is the name of the sheet.
+    """Write rows as an .xlsx workbook, with text cells only. ``rows`` have their numbers in the sheet. ``to`` is the
+    binary file to write to. ``title`` is the name of the sheet.
     """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell

@@ -81,10 +81,8 @@ class SheetOfWorkbook(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A stored file and how it is probably read.
-
-    ``content`` is what is stored: the file, or the converted sheets of a workbook. ``rows`` is the number of rows of
-    data.
+    """A stored file and how it is probably read. ``content`` is what is stored: the file, or the converted sheets of a
+    workbook. ``rows`` is the number of rows of data.
     """
 
     content: bytes
@@ -124,9 +122,8 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
 
 
 def is_large_workbook(content: bytes) -> bool:
-    """Return whether a file is a workbook that takes longer to read than a request should wait.
-
-    ``content`` has the bytes of the uploaded file.
+    """Return whether a file is a workbook that takes longer to read than a request should wait. ``content`` has the
+    bytes of the uploaded file.
     """
     return len(content) > _LARGE_WORKBOOK and content.startswith(WORKBOOKS)
 
@@ -199,7 +196,6 @@ def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
 
 def with_links(named: Sequence[str], rows: Sequence[Line]) -> list[list[str]]:
     """Return the cells of rows with the addresses of links instead of their texts, in columns that can be targets.
-
     ``named`` are the headings of the sheet, and ``rows`` are its rows.
     """
     linked = {place for place, heading in enumerate(named) if weights(heading).get("target")}
@@ -221,9 +217,8 @@ def sheets(content: bytes) -> list[SheetOfWorkbook]:
 
 
 def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
-    """Return the sheet of a workbook that is read, or None for a file of text.
-
-    ``content`` has the bytes of the stored file. ``reading`` states how it is read.
+    """Return the sheet of a workbook that is read, or None for a file of text. ``content`` has the bytes of the stored
+    file. ``reading`` states how it is read.
     """
     if reading.format != "workbook":
         return None

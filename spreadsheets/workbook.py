@@ -1,13 +1,11 @@
 """Read the visible sheets of a workbook: .xlsx, .xls (:mod:`.old_workbook`) and .ods (:mod:`.open_document`).
 
 The module :mod:`.workbook_process` runs this one as a program in a process with limits of memory and processor time.
-
 Regular expressions of openpyxl take quadratic time in number formats, names and headers. So only the sheets, texts,
-formats, links and merged ranges of an .xlsx are read.
-
-A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, elements, rows and
-columns is limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a
-cell has the value that the spreadsheet program saved, as its number format shows it (:mod:`.number_formats`).
+formats, links and merged ranges of an .xlsx are read. A workbook is a ZIP archive of XML documents, and each can be
+hostile. The number of unpacked bytes, elements, rows and columns is limited. openpyxl reads the documents with
+defusedxml, which refuses entities. Formulas are never computed: a cell has the value that the spreadsheet program
+saved, as its number format shows it (:mod:`.number_formats`).
 """
 
 from __future__ import annotations
@@ -80,10 +78,8 @@ class _TooMuch(Exception):
 
 
 class _Document(io.BufferedIOBase):
-    """A document of an archive of which at most :data:`MAX_TAGS` tags are read.
-
-    ``tags`` is the number that was read. Set it to 0 after each part of a document that is read in parts.
-    ``all_tags`` is the number in all parts.
+    """A document of an archive of which at most :data:`MAX_TAGS` tags are read. ``tags`` is the number that was read.
+    Set it to 0 after each part of a document that is read in parts. ``all_tags`` is the number in all parts.
     """
 
     def __init__(self, member: Any) -> None:
@@ -119,11 +115,8 @@ class _Archive(zipfile.ZipFile):
 
 
 def sheets(content: bytes, file: str) -> Sheets:
-    """Yield the visible sheets of a workbook with their rows. Empty rows are omitted.
-
-    ``content`` has the bytes of the workbook. ``file`` is its name for messages. Dates become ISO 8601, and truth
-    values become "true" and "false".
-
+    """Yield the visible sheets of a workbook with their rows. Empty rows are omitted. ``content`` has the bytes of the
+    workbook. ``file`` is its name for messages. Dates become ISO 8601, and truth values become "true" and "false".
     Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, also while the rows are read.
     """
     number = 0
@@ -312,9 +305,8 @@ def _require_few(number: int, cells: int) -> None:
 
 
 def _numbered_rows(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
-    """Yield the rows of a sheet of .xlsx, and fill ``found``.
-
-    openpyxl returns a cell without a known value as empty or as text.
+    """Yield the rows of a sheet of .xlsx, and fill ``found``. openpyxl returns a cell without a known value as empty or
+    as text.
     """
     from openpyxl.worksheet._reader import FORMULA_TAG, HYPERLINK_TAG, MERGE_TAG, ROW_TAG, VALUE_TAG, WorkSheetParser
     from openpyxl.worksheet.hyperlink import HyperlinkList
@@ -484,9 +476,8 @@ ROWS_A_SECOND = 1000
 
 
 def main() -> None:
-    """Read a workbook from standard input. Write the rows of each sheet and then the sheet, as lines of JSON.
-
-    The last line is an error if it has the member "code".
+    """Read a workbook from standard input. Write the rows of each sheet and then the sheet, as lines of JSON. The last
+    line is an error if it has the member "code".
     """
     _end_with_parent()
     content, out = sys.stdin.buffer.read(), sys.stdout.buffer
@@ -523,7 +514,6 @@ def _end_with_parent() -> None:
 
 def _limit_memory(first: int, memory: int) -> Callable[[int], None]:
     """Limit the memory in bytes and the processor time of this process, and return a function that allows more seconds.
-
     The kernel ends a process that takes longer, also in a regular expression.
     """
     try:

@@ -2,7 +2,6 @@
 
 The process runs :mod:`.workbook`, which has its limits. openpyxl reads there what a faster library does not give:
 links, number formats, merged ranges, and the difference between an empty cell, an error and a formula without a result.
-
 A server can have threads that hold locks, so nothing is forked: a new interpreter is started. On Linux it ends with
 this process.
 """
@@ -43,12 +42,9 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 
 
 def convert(content: bytes, file: str) -> bytes:
-    """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows.
-
-    ``content`` has the bytes of the workbook. ``file`` is its name for messages.
-
-    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, and :class:`.Busy` if other
-    workbooks are being read.
+    """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows. ``content`` has the
+    bytes of the workbook. ``file`` is its name for messages. Raises :class:`TableError` with the code
+    ``table-workbook`` or ``table-size``, and :class:`.Busy` if other workbooks are being read.
     """
     with PROCESSES.acquire(None):
         lines = _run(content, file)
@@ -125,9 +121,8 @@ def _run(content: bytes, file: str) -> list[bytes]:
 
 @cache
 def _python() -> str:
-    """Return the path of the interpreter of this environment.
-
-    Under uWSGI, ``sys.executable`` is the server, or an interpreter outside of the virtual environment.
+    """Return the path of the interpreter of this environment. Under uWSGI, ``sys.executable`` is the server, or an
+    interpreter outside of the virtual environment.
     """
     version = sysconfig.get_python_version()
     beside = [Path(sys.prefix) / "bin" / name for name in (f"python{version}", "python3", "python")]

@@ -128,9 +128,8 @@ def trace(
 
 
 def refused_trace(identifier: str, why: str) -> list[Event]:
-    """Return the events of a trace that cannot start, because no resolver is known.
-
-    ``why`` is a sentence with the reason.
+    """Return the events of a trace that cannot start, because no resolver is known. ``why`` is a sentence with the
+    reason.
 
     >>> [event.as_dict()["event"] for event in refused_trace("urn:isbn:0451450523", "No resolver is known.")]
     ['start', 'end']

@@ -1,7 +1,6 @@
-"""Trace many identifiers, a few at a time, with one verdict and one table row for each (a bulk trace).
-
-The command line and the page both use :func:`trace_all`. The caller passes the function that traces one identifier, and
-limits the rate of requests in it with a :class:`~.throttle.PerHostThrottle`.
+"""Trace many identifiers, a few at a time, with one verdict and one table row for each (a bulk trace). The command line
+and the page both use :func:`trace_all`. The caller passes the function that traces one identifier, and limits the rate
+of requests in it with a :class:`~.throttle.PerHostThrottle`.
 """
 
 from __future__ import annotations
@@ -112,10 +111,9 @@ class BulkTraceRow:
 
     @classmethod
     def of_dict(cls, row: object) -> BulkTraceRow:
-        """Return the row that :meth:`as_dict` converted to a mapping.
-
-        ``row`` is this mapping, for example after reading it as JSON. Raises ValueError with a message in printable
-        ASCII if a key is missing or a value has the wrong type.
+        """Return the row that :meth:`as_dict` converted to a mapping. ``row`` is this mapping, for example after
+        reading it as JSON. Raises ValueError with a message in printable ASCII if a key is missing or a value has the
+        wrong type.
         """
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
             raise ValueError(f"expected an object with the keys {', '.join(COLUMNS)}")
@@ -185,9 +183,8 @@ def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
 
 
 def is_temporary(code: str, status: int | None) -> bool:
-    """Return whether the end of a trace can be another one at another time: an overloaded host, or a time-out.
-
-    ``code`` is that of the :class:`~.events.End`, and ``status`` the last status.
+    """Return whether the end of a trace can be another one at another time: an overloaded host, or a time-out. ``code``
+    is that of the :class:`~.events.End`, and ``status`` the last status.
 
     >>> is_temporary("error-status", 503), is_temporary("error-status", 404), is_temporary("timeout", None)
     (True, False, True)

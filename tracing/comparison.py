@@ -44,9 +44,8 @@ class TraceComparison:
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """Yield the events of two traces one after the other, and then their comparison.
-
-    ``first`` and ``second`` are the events of the traces. Raises ValueError for a trace without an end.
+    """Yield the events of two traces one after the other, and then their comparison. ``first`` and ``second`` are the
+    events of the traces. Raises ValueError for a trace without an end.
     """
     runs: tuple[list[Event], list[Event]] = ([], [])
     for collected, events in zip(runs, (first, second), strict=True):
@@ -57,9 +56,8 @@ def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event 
 
 
 def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceComparison:
-    """Return the comparison of two complete traces. ``first`` and ``second`` are their events.
-
-    Raises ValueError for a trace without an end.
+    """Return the comparison of two complete traces. ``first`` and ``second`` are their events. Raises ValueError for a
+    trace without an end.
 
     >>> from ararat.net.hop import HopResponse
     >>> from ararat.tracing.algorithm import trace

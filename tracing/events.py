@@ -18,10 +18,8 @@ Outcome = Literal["success", "failure", "unspecified", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark on a hop or a trace, such as a redirect from https to http.
-
-    ``code`` names the remark and never changes its meaning. ``text`` is a sentence. ``href`` is the URL that it refers
-    to, or None.
+    """A remark on a hop or a trace, such as a redirect from https to http. ``code`` names the remark and never changes
+    its meaning. ``text`` is a sentence. ``href`` is the URL that it refers to, or None.
     """
 
     code: str

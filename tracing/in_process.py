@@ -37,11 +37,9 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
     selects the application: scheme, host, port and whole path segments are compared. A :class:`NamesOnly` application
     receives only the names below its prefix. Any other URL goes ``elsewhere``, even on the same server, because another
     application can answer there. Without ``elsewhere`` the hop fails with "not-asked". ``remote_addr`` is the address
-    of the client that started the trace. Raises ValueError for a prefix that is not an http or https URL, or that has
-    a query.
-
-    The application runs in the calling thread and cannot be interrupted. Its response is read up to the header and
-    closed. An exception of the application is written to the server log, and the hop fails with "site-error".
+    of the client that started the trace. Raises ValueError for a prefix that is not an http or https URL, or that has a
+    query. The application runs in the calling thread and cannot be interrupted. Its response is read up to the header
+    and closed. An exception of the application is written to the server log, and the hop fails with "site-error".
 
     >>> def site(environ, start_response):
     ...     start_response("302 Found", [("Location", "/page")])
@@ -70,9 +68,7 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
 
 class NamesOnly:
     """Wrap a WSGI application and state which paths it answers. ``schemes`` are the schemes of its names, such as
-    "ark".
-
-    The client calls :meth:`holds` and sends only matching requests. ``__call__`` does not filter.
+    "ark". The client calls :meth:`holds` and sends only matching requests. ``__call__`` does not filter.
 
     >>> names = NamesOnly(lambda environ, start_response: [], ["ark", "urn"])
     >>> names.holds("/ARK:12345/x"), names.holds("/maps/17"), names.holds("/ark%3A12345/x")
@@ -88,9 +84,8 @@ class NamesOnly:
         return self._app(environ, start_response)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path starts with the label of one of the schemes, such as ``/ark:``.
-
-        ``path`` is relative to the resolver prefix of the application.
+        """Return whether a path starts with the label of one of the schemes, such as ``/ark:``. ``path`` is relative to
+        the resolver prefix of the application.
         """
         return path.startswith(self._labels)
 

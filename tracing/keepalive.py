@@ -1,7 +1,6 @@
-"""Iterate over events from another thread, and yield a keep-alive event while nothing happens.
-
-A server notices only when it writes that a client has disconnected. The stream of a trace therefore writes at least
-every second, even while a hop waits for a response. When the client disconnects, the wait must end.
+"""Iterate over events from another thread, and yield a keep-alive event while nothing happens. A server notices only
+when it writes that a client has disconnected. The stream of a trace therefore writes at least every second, even while
+a hop waits for a response. When the client disconnects, the wait must end.
 """
 
 from __future__ import annotations
@@ -18,10 +17,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """A sign that a trace still runs, yielded while no event occurs.
-
-    ``seconds`` is the time since the last event. ``waits_for`` is :attr:`.progress.TraceProgress.now`, or "" if it is
-    unknown.
+    """A sign that a trace still runs, yielded while no event occurs. ``seconds`` is the time since the last event.
+    ``waits_for`` is :attr:`.progress.TraceProgress.now`, or "" if it is unknown.
     """
 
     seconds: float

@@ -1,7 +1,6 @@
-"""Find the known resolver of an identifier: that of its NAAN in the registry, or that of its URN namespace.
-
-No request is sent. The NAAN registry is in the tables of :mod:`~ararat.identifiers.registries`. The IANA registry of
-URN namespaces lists no resolvers. This module lists those of national bibliography numbers.
+"""Find the known resolver of an identifier: that of its NAAN in the registry, or that of its URN namespace. No request
+is sent. The NAAN registry is in the tables of :mod:`~ararat.identifiers.registries`. The IANA registry of URN
+namespaces lists no resolvers. This module lists those of national bibliography numbers.
 """
 
 from __future__ import annotations
@@ -59,10 +58,9 @@ _COUNTRY = re.compile("([A-Za-z]{2})[:-]")
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResolver:
-    """The resolver that a registry lists for a NAAN or a URN namespace.
-
-    ``owner`` is the NAAN or namespace, such as "NAAN 12148", and ``host`` the host of the resolver. ``prefix`` is its
-    resolver prefix, or None if the registered URL has another form.
+    """The resolver that a registry lists for a NAAN or a URN namespace. ``owner`` is the NAAN or namespace, such as
+    "NAAN 12148", and ``host`` the host of the resolver. ``prefix`` is its resolver prefix, or None if the registered
+    URL has another form.
     """
 
     owner: str
@@ -98,9 +96,8 @@ def pasted_prefix(text: str) -> str | None:
 
 
 def namespace_of(identifier: str) -> str | None:
-    """Return the namespace of a URN, with the country of a national bibliography number, or None for another text.
-
-    No resolver answers for the URNs of all namespaces.
+    """Return the namespace of a URN, with the country of a national bibliography number, or None for another text. No
+    resolver answers for the URNs of all namespaces.
 
     >>> namespace_of("URN:NBN:SE:uu:diva-3475"), namespace_of("urn:isbn:0451450523"), namespace_of("ark:12345/x")
     ('urn:nbn:se', 'urn:isbn', None)
@@ -116,9 +113,8 @@ def namespace_of(identifier: str) -> str | None:
 
 
 def no_resolver(namespace: str) -> str:
-    """Return the reason why a trace of a URN cannot start unless the user selects a resolver.
-
-    ``namespace`` is the namespace of the URN, as :func:`namespace_of` returns it.
+    """Return the reason why a trace of a URN cannot start unless the user selects a resolver. ``namespace`` is the
+    namespace of the URN, as :func:`namespace_of` returns it.
 
     >>> no_resolver("urn:isbn")
     'no resolver of urn:isbn is known'
@@ -133,7 +129,6 @@ def _country(name: Urn) -> str | None:
 
 def expected_of(identifier: str) -> ExpectedResolver | None:
     """Return the known resolver of the ARK or URN in a text, or None for other texts and if no resolver is known.
-
     ``identifier`` is the text, an identifier or a URL that contains it.
 
     >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
@@ -149,9 +144,8 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
 
 
 def prefix_for(identifier: str) -> str | None:
-    """Return the prefix of the known resolver of an identifier, such as ``https://ark.bnf.fr``, or None.
-
-    ``identifier`` is the text, an identifier or a URL that contains it.
+    """Return the prefix of the known resolver of an identifier, such as ``https://ark.bnf.fr``, or None. ``identifier``
+    is the text, an identifier or a URL that contains it.
 
     >>> prefix_for("ark:12148/bpt6k1")
     'https://ark.bnf.fr'
@@ -163,9 +157,8 @@ def prefix_for(identifier: str) -> str | None:
 
 
 def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
-    """Return the known resolver of a text that begins like an ARK, also if the rest is not valid; or None.
-
-    ``text`` is the text from the label on.
+    """Return the known resolver of a text that begins like an ARK, also if the rest is not valid; or None. ``text`` is
+    the text from the label on.
     """
     known = registries.of_template_parts(naan, TemplateParts.of_text(text, naan))
     resolver = known["resolver"]

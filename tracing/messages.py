@@ -74,9 +74,8 @@ class HopContext:
 
 
 def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> bool:
-    """Return whether a redirect to ``target`` closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`.
-
-    ``naan`` is the NAAN of the identifier; ``requested`` lists the URL of every hop so far.
+    """Return whether a redirect to ``target`` closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`. ``naan``
+    is the NAAN of the identifier; ``requested`` lists the URL of every hop so far.
     """
     again = str(target.without_fragment())
     if naan not in again or again not in requested:
@@ -85,9 +84,8 @@ def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> 
 
 
 def notes(context: HopContext) -> tuple[Note, ...]:
-    """Return the notes on the response of one hop, such as a note on a redirect from https to http.
-
-    ``context`` has the hop and the hops before it.
+    """Return the notes on the response of one hop, such as a note on a redirect from https to http. ``context`` has the
+    hop and the hops before it.
     """
     return tuple(_notes(context))
 
@@ -309,9 +307,8 @@ def refused(problem: Problem) -> str:
 
 
 def error_status(host: str, status: int, number: int) -> str:
-    """Return the last sentence of a trace whose last response has a status from 400 to 599.
-
-    ``host`` is the host that answered, ``status`` is the status, and ``number`` is the number of the hop.
+    """Return the last sentence of a trace whose last response has a status from 400 to 599. ``host`` is the host that
+    answered, ``status`` is the status, and ``number`` is the number of the hop.
 
     >>> error_status("a.example", 404, 2)
     'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
@@ -321,9 +318,8 @@ def error_status(host: str, status: int, number: int) -> str:
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
-    """Return the last sentence of a trace whose last response has a status that the ARK draft does not define.
-
-    ``host`` is the host that answered, ``status`` is the status, and ``number`` is the number of the hop.
+    """Return the last sentence of a trace whose last response has a status that the ARK draft does not define. ``host``
+    is the host that answered, ``status`` is the status, and ``number`` is the number of the hop.
 
     >>> unspecified_status("a.example", 799, 2)
     'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'
@@ -337,10 +333,9 @@ def unspecified_status(host: str, status: int, number: int) -> str:
 
 
 def bad_location(host: str, status: int, number: int, why: str) -> str:
-    """Return the last sentence of a trace that stops at a redirect, because its Location cannot be used.
-
-    ``host`` is the host that answered, ``status`` is the status, and ``number`` is the number of the hop. ``why`` is
-    the reason, in lower case and without a full stop.
+    """Return the last sentence of a trace that stops at a redirect, because its Location cannot be used. ``host`` is
+    the host that answered, ``status`` is the status, and ``number`` is the number of the hop. ``why`` is the reason, in
+    lower case and without a full stop.
 
     >>> bad_location("a.example", 302, 1, "it has no Location")[:61]
     'a.example answered 302 Found at hop 1, but it has no Location'
@@ -350,9 +345,8 @@ def bad_location(host: str, status: int, number: int, why: str) -> str:
 
 
 def no_answer(host: str, number: int, why: str) -> str:
-    """Return the last sentence of a trace whose last request had no response.
-
-    ``host`` is the host, ``number`` is the number of the hop, and ``why`` is the reason, in lower case.
+    """Return the last sentence of a trace whose last request had no response. ``host`` is the host, ``number`` is the
+    number of the hop, and ``why`` is the reason, in lower case.
 
     >>> no_answer("a.example", 1, "the connection was closed")[:58]
     'Hop 1 got no answer from a.example: the connection was clo'
@@ -362,9 +356,8 @@ def no_answer(host: str, number: int, why: str) -> str:
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
-    """Return the end sentence of a trace that stops at the limit of redirects.
-
-    ``seen_before`` is true if the next URL was requested before.
+    """Return the end sentence of a trace that stops at the limit of redirects. ``seen_before`` is true if the next URL
+    was requested before.
     """
     stopped = Translatable.counted(
         "The trace stopped after the limit of %(number)s redirect.",
@@ -383,9 +376,8 @@ def time_used_up(seconds: float) -> str:
 
 
 def not_registered(naan: str) -> str:
-    """Return the last sentence of a trace whose NAAN is not registered.
-
-    The hosts of the registry redirect to each other in a loop.
+    """Return the last sentence of a trace whose NAAN is not registered. The hosts of the registry redirect to each
+    other in a loop.
     """
     return Translatable(
         "NAAN %(naan)s is not registered: the registry's resolver redirects to itself in a loop.", naan=naan
@@ -417,9 +409,8 @@ def trust(hosts: Iterable[str]) -> str:
 
 
 def answering(url: UriReference, response: HopResponse) -> str:
-    """Return the subject of a sentence about a response: "This site", or a host.
-
-    ``url`` is the requested URL, and ``response`` is the response.
+    """Return the subject of a sentence about a response: "This site", or a host. ``url`` is the requested URL, and
+    ``response`` is the response.
     """
     return Translatable("This site") if response.where == "here" else host_of(url)
 
@@ -465,9 +456,8 @@ def shown(text: str) -> str:
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
-    """Return the header fields of a response that a trace shows, as shortened printable ASCII.
-
-    The names are those of :data:`SHOWN_FIELDS`; at most three fields have the same name.
+    """Return the header fields of a response that a trace shows, as shortened printable ASCII. The names are those of
+    :data:`SHOWN_FIELDS`; at most three fields have the same name.
     """
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
@@ -478,9 +468,7 @@ def host_of(url: UriReference) -> str:
 
 
 def bar_length(seconds: float) -> float:
-    """Return the length of the bar that shows a duration, from 0 to 1.
-
-    The scale is logarithmic, from 0 to 10 s.
+    """Return the length of the bar that shows a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
 
     >>> bar_length(0), bar_length(10), bar_length(60)
     (0.0, 1.0, 1.0)

@@ -21,10 +21,9 @@ _UNKNOWN = Translatable("the target is a path of this site; set the address of t
 
 
 class OwnNames:
-    """A resolver for the names of ``bindings`` that needs no network and no running server.
-
-    ``prefix`` is the address of the site in its stored form. Without one, a path of the site as target, and a name that
-    the site itself serves, cannot be traced: the hop fails with "not-asked".
+    """A resolver for the names of ``bindings`` that needs no network and no running server. ``prefix`` is the address
+    of the site in its stored form. Without one, a path of the site as target, and a name that the site itself serves,
+    cannot be traced: the hop fails with "not-asked".
     """
 
     def __init__(self, bindings: Bindings, prefix: str | None) -> None:
@@ -33,9 +32,8 @@ class OwnNames:
         self._here = local_fetch({self.prefix: ResolverMiddleware(_site, bindings, prefix=self.prefix)}, None, None)
 
     def knows(self, text: str) -> bool:
-        """Return whether the database has an answer for an identifier, such as a target or a tombstone.
-
-        Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
+        """Return whether the database has an answer for an identifier, such as a target or a tombstone. Raises
+        :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
         """
         try:
             asked = prepare(text, normalize=False, test_naans=self._bindings.naming.test_naans).request_path

@@ -112,9 +112,7 @@ def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = (
 
 def link_origin(text: str) -> str | None:
     """Return the origin of a URL without an ARK or URN, which a trace can request as it is. Return None for other
-    texts, such as a URL with an identifier.
-
-    ``text`` is the text as given.
+    texts, such as a URL with an identifier. ``text`` is the text as given.
 
     >>> link_origin("https://example.org/page?x=1"), link_origin("https://n2t.net/ark:12345/x"), link_origin("x5")
     ('https://example.org', None, None)

@@ -22,9 +22,8 @@ def _unseen(code: str, char: str) -> Translatable:
 
 
 def bidi_formatting(text: str) -> Iterator[Problem]:
-    """Yield a problem for the first raw bidirectional formatting character of ``text``, if it has one (A-09).
-
-    Such a character, for example U+202E, reverses the order of the text after it on a screen. No IRI can contain it.
+    """Yield a problem for the first raw bidirectional formatting character of ``text``, if it has one (A-09). Such a
+    character, for example U+202E, reverses the order of the text after it on a screen. No IRI can contain it.
     """
     # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO,
     # and PDF)."
@@ -86,12 +85,8 @@ def _confusable_message(text: str, places: list[int]) -> str:
 
 
 def encoded_control(text: str) -> re.Match[str] | None:
-    """Find the first percent-encoded control or formatting character in ``text``, or return None.
-
-    It is valid, but a risk for programs that decode it.
-
-    >>> encoded_control("ark:12345/a%E2%80%AEb").span()
-    (11, 20)
+    """Find the first percent-encoded control or formatting character, such as ``%E2%80%AE``, or return None. It is
+    valid, but a risk for programs that decode it.
     """
     if "%" not in text:
         return None

@@ -1,9 +1,6 @@
-"""Check characters of ARKs, computed by the NOID check digit algorithm. They detect typing errors in names.
+"""Check characters of ARKs by the NOID check digit algorithm, which detect typing errors in names.
 
-Many minters (programs that make names) append a check character to each name. It covers the NAAN, the slash and the
-Name ("noid"), or the Name alone ("name"; the National Library of France does so). An ARK does not show whether it has
-one: one of 29 names without a check character ends by chance in the right character.
-
+An ARK does not show whether it has one. One of 29 names without a check character ends by chance in the right one.
 Source: NOID (nice opaque identifier) minter, "NOID Check Digit Algorithm".
 """
 
@@ -27,10 +24,8 @@ _OPAQUE = re.compile(f"ark:([{BETANUMERIC}]+)/([{BETANUMERIC}]{{3,}})(?![^/.])")
 
 @dataclass(frozen=True, slots=True)
 class CheckCharacter:
-    """The check character at the end of the Name of an ARK. ``text`` is the text from which it is computed.
-
-    ``covers`` is the kind of this text. It is None if the character is wrong for both kinds; ``text`` is then the NAAN,
-    a slash and the Name without its last character.
+    """The check character at the end of the Name of an ARK, computed from ``text``. ``covers`` is "noid" (``text`` is
+    NAAN, slash and Name) or "name" (the Name alone, as at the National Library of France). None: it is wrong for both.
     """
 
     character: str
@@ -38,11 +33,7 @@ class CheckCharacter:
     text: str
 
     def as_dict(self) -> Mapping[str, str | bool | None]:
-        """Return the check character as JSON values: the fields, and ``valid``, which is false if ``covers`` is None.
-
-        >>> CheckCharacter("q", "noid", "13030/xf93gt2").as_dict()["valid"]
-        True
-        """
+        """Return the fields as JSON values, and ``valid``, which is false if ``covers`` is None."""
         values = {"character": self.character, "covers": self.covers, "text": self.text}
         return {**values, "valid": self.covers is not None}
 
@@ -50,9 +41,8 @@ class CheckCharacter:
 def check_character(text: str) -> str:
     """Return the check character of ``text``, one of :data:`~.grammar.BETANUMERIC`.
 
-    The value of a character is its index in :data:`~.grammar.BETANUMERIC`, or 0. Each value is multiplied by its
-    position, counted from 1. The sum of the products modulo 29 is the value of the check character. It detects one
-    wrong character, or one exchange of two neighbouring characters, in a text shorter than 29 characters.
+    The value of a character is its index there, or 0. The products of value and position, from 1, are added modulo 29.
+    In a text shorter than 29 characters, it detects one wrong character, or one exchange of two neighbours.
 
     >>> check_character("13030/xf93gt2"), check_character("btv1b8449691")
     ('q', 'v')
@@ -62,25 +52,16 @@ def check_character(text: str) -> str:
 
 
 def covered(naan: str, name: str, covers: Coverage) -> str:
-    """Return the text from which the check character of an ARK is computed: its Name, with or without the NAAN.
-
-    ``covers`` is "noid" for the NAAN and the Name, or "name".
-
-    >>> covered("12148", "btv1b8449691", "name"), covered("13030", "xf93gt2", "noid")
-    ('btv1b8449691', '13030/xf93gt2')
-    """
+    """Return the text from which the check character is computed: NAAN, slash and Name ("noid"), or Name ("name")."""
     return name if covers == "name" else f"{naan}/{name}"
 
 
 def find(normal_form: str, *, required: bool = False) -> CheckCharacter | None:
-    """Return the check character at the end of the Name of the ARK ``normal_form`` in normal form, or None without one.
+    """Return the check character at the end of the Name of an ARK in normal form, or None without one. If both kinds
+    match by chance, "noid" is returned, because it is more frequent.
 
-    Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
-    returned too, with ``covers`` None.
-
-    Components, variants and query are not covered. Names with other characters than those of
-    :data:`~.grammar.BETANUMERIC` have no check character. If both kinds match by chance, "noid" is returned, because it
-    is more frequent.
+    Components, variants and query are not covered, and a Name with other characters than :data:`~.grammar.BETANUMERIC`
+    has none. If the names of the authority have one (``required``), a wrong one is returned with ``covers`` None.
 
     >>> find("ark:13030/xf93gt2q/p1.pdf"), find("ark:13030/xf39gt2q")
     (CheckCharacter(character='q', covers='noid', text='13030/xf93gt2'), None)

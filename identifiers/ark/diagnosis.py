@@ -1,7 +1,5 @@
-"""Find the first error in a text that is not an Extended ARK, so that an exception can explain it.
-
-The search starts only after the grammar has refused the text. It goes once from left to right and stops at the first
-error. A correction can change the meaning of everything after it.
+"""Find the first error in a text that the grammar of Extended ARKs has refused. The search stops at the first error,
+because a correction can change the meaning of everything after it.
 """
 
 from __future__ import annotations
@@ -20,12 +18,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def matched_ark(text: str) -> re.Match[str]:
-    """Match ``text`` with the grammar of Extended ARKs. Its groups have the names of the parts, such as "naan".
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem if the grammar refuses ``text``.
-
-    >>> matched_ark("ark:12345/x")["naan"]
-    '12345'
+    """Match ``text`` with the grammar of Extended ARKs; the groups have the names of the parts, such as "naan". Raises
+    IdentifierError with the first problem if the grammar refuses it.
     """
     matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:
@@ -34,9 +28,7 @@ def matched_ark(text: str) -> re.Match[str]:
 
 
 def first_problem(text: str) -> Problem:
-    """Return the first error, from left to right, of a text that is not an Extended ARK.
-
-    The grammar must have refused ``text``: otherwise AssertionError is raised.
+    """Return the first error, from left to right, of a text that the grammar has refused (else AssertionError).
 
     >>> first_problem("ark:12345/x//").code
     'empty-segment'
@@ -70,11 +62,7 @@ def _naan_problem(text: str, start: int) -> Problem:
 
 
 def starts_with_encoded_slash(text: str, start: int) -> bool:
-    """Return whether ``text`` continues with an encoded slash, ``%2F`` or ``%2f``, at the index ``start``.
-
-    >>> starts_with_encoded_slash("ark:%2f12345%2fx", 4)
-    True
-    """
+    """Return whether ``text`` continues with ``%2F`` or ``%2f`` at the index ``start``."""
     return text.startswith(("%2F", "%2f"), start)
 
 

@@ -1,7 +1,6 @@
-"""The grammar of ARKs (ARK draft, section 4): each production once, as a regular expression below its ABNF.
-
-All quantifiers are possessive, so that a match takes one pass over any text. The expressions accept what the
-productions accept; :mod:`.model` then refuses an ARK whose normal form is not an ARK (A-04, A-06).
+"""The grammar of ARKs (ARK draft, section 4): each production once, as a regular expression below its ABNF. All
+quantifiers are possessive, so that a match takes one pass over any text. The expressions accept what the productions
+accept; :mod:`.model` then refuses an ARK whose normal form is not an ARK (A-04, A-06).
 """
 
 from __future__ import annotations
@@ -80,9 +79,5 @@ METADATA_INFLECTIONS = ("?", "??", "?info")
 
 
 def naan_of(normal_form: str) -> str:
-    """Return the NAAN of the ARK ``normal_form`` in normal form: the text between ``ark:`` and the first slash.
-
-    >>> naan_of("ark:12345/x6np1?info")
-    '12345'
-    """
+    """Return the NAAN of an ARK in normal form: the text between ``ark:`` and the first slash."""
     return normal_form[4:].partition("/")[0]

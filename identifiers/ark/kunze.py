@@ -1,11 +1,8 @@
-"""The normal form of an ARK by draft-kunze-ark, section 3.2 (revision 43).
+"""The normal form of an ARK by draft-kunze-ark, section 3.2 (revision 43). Reports show it beside the form of the ARK
+draft, by which alone names are bound and looked up.
 
-Two drafts define the comparison of ARKs, and they differ. The draft that Ararat follows decodes needless
-percent-encodings, encodes non-ASCII characters and sorts variants. draft-kunze-ark does none of these. It writes the
-NAAN in lower case, collapses slashes and dots, and removes slashes and dots at the end. Its ARKs consist of visible
-ASCII characters only.
-
-Ararat binds and looks up names only by the first normal form. Reports show both.
+Unlike the ARK draft, it decodes no percent-encodings, encodes no characters and sorts no variants. It writes the NAAN
+in lower case, collapses slashes and dots, and removes those at the end. Its ARKs are visible ASCII.
 """
 
 from __future__ import annotations
@@ -35,10 +32,8 @@ _ONLY_IN_KUNZE_DRAFT = ("naan-case", "structure")
 
 
 class KunzeForm(NamedTuple):
-    """The normal form of an ARK by draft-kunze-ark, and why it differs from the normal form by the ARK draft.
-
-    - ``normal_form``: None if the text is not an ARK by draft-kunze-ark. ``reason`` then states why, else it is None.
-    - ``differs_by``: the rules that only one of the drafts has and that change this ARK.
+    """The normal form by draft-kunze-ark, and the rules of only one of the drafts that change this ARK
+    (``differs_by``). If the text is not an ARK there, ``normal_form`` is None and ``reason`` states why.
     """
 
     normal_form: str | None
@@ -46,10 +41,8 @@ class KunzeForm(NamedTuple):
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the normal form by draft-kunze-ark as JSON values, with the ``revision`` of that draft and the rules
-        that differ.
-
-        There is a ``reason`` only if ``normal_form`` is None.
+        """Return JSON values, with the ``revision`` of the draft. A ``reason`` is there only if ``normal_form`` is
+        None.
         """
         rules = [{"rule": rule.name, "title": rule.title, "reference": rule.reference} for rule in self.differs_by]
         values = {"revision": REVISION, "normal_form": self.normal_form, "differs_by": rules}
@@ -57,13 +50,11 @@ class KunzeForm(NamedTuple):
 
 
 def compare(text: str, normal_form: str | None = None, steps: Iterable[Step] = ()) -> KunzeForm | None:
-    """Compare the normal forms of an ARK by the ARK draft and by draft-kunze-ark. Return the latter with the
-    differences.
+    """Return the normal form of an ARK, bare or in an address, by draft-kunze-ark. Return None for a text without a
+    label ark:.
 
-    Return None for a text without a label ark:.
-
-    ``text`` is an ARK, or an address with one. ``normal_form`` is the form by the ARK draft without query and fragment,
-    and ``steps`` are its steps. If the ARK draft has no ARK here, they are None and empty.
+    ``normal_form`` is that of the ARK draft without query and fragment, and ``steps`` are its steps. They are None and
+    empty for a text that is not an ARK there.
 
     >>> from ararat.identifiers.ark import parse
     >>> ark = parse("ark:12345/x.pdf.en")
@@ -91,9 +82,8 @@ def compare(text: str, normal_form: str | None = None, steps: Iterable[Step] = (
 
 
 def normalize(text: str) -> str:
-    """Return the normal form of an ARK, bare or in an address, by draft-kunze-ark. Drop query and fragment.
-
-    Raises ValueError, with the reason, if ``text`` is not an ARK by that draft.
+    """Return the normal form of an ARK, bare or in an address, by draft-kunze-ark, without query and fragment. Raises
+    ValueError, with the reason, if ``text`` is not an ARK by that draft.
 
     >>> normalize("https://n2t.net/ARK:/12345/x6-np1/c3.%7e/?info")
     'ark:12345/x6np1/c3.%7E'

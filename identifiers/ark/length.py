@@ -1,6 +1,5 @@
-"""The length from which a resolver may refuse an ARK (ARK draft, sections 4 and 7.1.1; decision A-11).
-
-The length of the Extended ARK counts, without the address around it.
+"""The length from which a resolver may refuse an ARK (ARK draft, sections 4 and 7.1.1; decision A-11). The length of
+the Extended ARK counts, without the address around it.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ _NOT_ASCII = bytes(range(0x80, 0x100))
 
 
 def code_points(text: str) -> int:
-    """Return the length of the ARK ``text`` in characters (code points), after its percent-encoded UTF-8 was decoded.
-
-    A percent-encoded byte that is not part of valid UTF-8 counts as three characters.
+    """Return the length of an ARK in characters, after its percent-encoded UTF-8 was decoded. A percent-encoded byte
+    that is not part of valid UTF-8 counts as three.
 
     >>> code_points("ark:12345/%D0%B1"), code_points("ark:12345/%FF")
     (11, 13)
@@ -37,12 +35,8 @@ def code_points(text: str) -> int:
 
 
 def octets(text: str) -> int:
-    """Return the length of the ARK ``text`` in bytes, after its non-ASCII characters were percent-encoded.
-
-    An ASCII character counts as 1, and each byte of UTF-8 of another character as 3.
-
-    >>> octets("ark:12345/4\\u0431")
-    17
+    """Return the length of an ARK in bytes, after its non-ASCII characters were percent-encoded: three for each byte of
+    UTF-8.
     """
     if text.isascii():
         return len(text)
@@ -52,13 +46,8 @@ def octets(text: str) -> int:
 
 
 def may_refuse(extended_ark: str, limit: int = DEFAULT_LIMIT) -> bool:
-    """Return whether a resolver may refuse an ARK because it is longer than ``limit`` bytes, by the ARK draft.
-
-    ``extended_ark`` is the ARK as received, without the address around it. An ARK of at most 255 code points is never
-    refused. Raises ValueError if ``limit`` is below 255 (ARK-058).
-
-    >>> may_refuse("ark:12345/" + "x" * 4000), may_refuse("ark:12345/" + "x" * 245, 255)
-    (True, False)
+    """Return whether a resolver may refuse an ARK because it is longer than ``limit`` bytes, without the address around
+    it. At most 255 code points are never refused. Raises ValueError if ``limit`` is below 255 (ARK-058).
     """
     # "applications MUST NOT impose a limit on length of less than 255 codepoints"
     if limit < ALWAYS_ACCEPTED:

@@ -1,10 +1,9 @@
-"""The structure of an Archival Resource Key: its parts, its normal form, its containers and its problems.
-
-:func:`.parser.parse` makes an :class:`Ark` from text (ARK draft, sections 3, 4 and 6).
+"""The structure of an Archival Resource Key: parts, normal form, containers and problems (ARK draft, sections 3, 4 and
+6).
 
 An ARK is *strict* if it follows the grammar as meant. It is *liberal* if only the letter of the productions, or an
-example of the draft, allows it: a dot inside a Name (A-05), a hyphen in the NAAN (A-03), a percent-encoded non-ASCII
-NAAN (A-04) or raw bidirectional formatting characters (A-09).
+example of the draft, allows it. Examples are a dot inside a Name (A-05), a hyphen in the NAAN (A-03), a percent-encoded
+non-ASCII NAAN (A-04) and raw bidirectional formatting characters (A-09).
 """
 
 from __future__ import annotations
@@ -32,12 +31,9 @@ _MARKED = ("component", "variant", "query", "fragment")
 
 
 class ArkParts(NamedTuple):
-    """The parts of an Extended ARK as written, before normalization: label, NAAN, Name, components, variants and
-    others.
-
-    ``label`` ends in a slash in the classic form ``ark:/``. Components and variants have no mark before them. ``query``
-    and ``fragment`` are None if their mark is missing. ``parts`` are the strings that the rules of normalization
-    change. ``naan`` is the NAAN, ``name`` the Name, and ``components`` are the texts after further slashes.
+    """The parts of an Extended ARK as written, before normalization. ``label`` ends in a slash in the classic form
+    ``ark:/``. Components and variants have no mark before them. ``query`` and ``fragment`` are None if their mark is
+    missing. ``parts`` are the strings that the rules of normalization change.
     """
 
     label: str
@@ -51,9 +47,7 @@ class ArkParts(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> ArkParts:
-        """Split the Extended ARK ``text`` at its delimiters into its parts.
-
-        Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text.
+        """Split an Extended ARK at its delimiters. Raises IdentifierError for any other text.
 
         >>> ArkParts.of("ark:/12345/x6-np1/map.pdf").variants
         ('pdf',)
@@ -73,12 +67,9 @@ class ArkParts(NamedTuple):
         return len(self.label) + len(self.parts.body) - len(self.variants) - sum(map(len, self.variants))
 
     def segments(self, prefix: str = "", most: int | None = None) -> tuple[Segment, ...]:
-        """Return the parts of the ARK with their places in its text, in order and without gaps.
-
-        A part includes the mark before it.
-
-        - ``prefix``: the text before the ARK in an address. It is the first part, unless it is empty.
-        - ``most``: the maximum number of parts. Of more, the first and the last ones are returned. None returns all.
+        """Return the parts of the ARK with their places, in order and without gaps. The mark before a part belongs to
+        it. ``prefix`` is the text before the ARK in an address. Of more than ``most`` parts, the first and last ones
+        are returned.
 
         >>> [segment.part for segment in ArkParts.of("ark:12345/x.pdf").segments()]
         ['label', 'naan', 'separator', 'name', 'variant']
@@ -88,11 +79,7 @@ class ArkParts(NamedTuple):
         return tuple(map(Segment, outer(parts, most), outer([0, *ends[:-1]], most), outer(ends, most)))
 
     def part_at(self, place: int) -> str:
-        """Return the name of the part that contains the character ``place`` of the ARK, such as "name" or "variant".
-
-        >>> ArkParts.of("ark:12345/x.pdf").part_at(11)
-        'variant'
-        """
+        """Return the name of the part that contains the character ``place``, such as "name" or "variant"."""
         parts, ends = self._ends()
         return parts[bisect_right(ends, place)]
 
@@ -112,37 +99,29 @@ class ArkParts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Ark(Normalized):
-    """An Extended ARK. Its parts are as written. Comparison uses the normal form.
+    """An Extended ARK. Its parts are as written, but comparison uses the normal form.
 
-    Equal values are equivalent: "ARKs are said to be equivalent if they have the same normal form."
+    Equal values are equivalent: "ARKs are said to be equivalent if they have the same normal form." :meth:`parse`
+    creates one from text; so does :func:`ararat.parse`.
 
-    >>> from ararat.identifiers.ark import parse
-    >>> ark = parse("ark:/12345/x6-np1/map.pdf.en?info")
+    >>> ark = Ark.parse("ark:/12345/x6-np1/map.pdf.en?info")
     >>> ark.naan, ark.name, ark.components, ark.variants, ark.query, ark.fragment
     ('12345', 'x6-np1', ('map',), ('pdf', 'en'), 'info', None)
     >>> ark.basic, ark.inflection
     ('ark:12345/x6np1/map.en.pdf', '?info')
-    >>> ark == parse("ark:12345/x6np1/map.en.pdf?info")
+    >>> ark == Ark.parse("ark:12345/x6np1/map.en.pdf?info")
     True
     """
 
     @classmethod
     def parse(cls, text: str) -> Ark:
-        """Parse the Extended ARK ``text``, in linear time.
+        """Parse the Extended ARK ``text``, in linear time (ARK draft, section 4; ARK-047 to ARK-059).
 
         Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem for any other text, also for
         a URN and for an address with an ARK. :func:`ararat.parse` reads identifiers of all kinds.
 
-        Source: ARK draft, section 4; ARK-047 to ARK-059.
-
         >>> Ark.parse("ark:/12345/x-5").normal_form
         'ark:12345/x5'
-        >>> Ark.parse("ark:12345")
-        Traceback (most recent call last):
-        ararat.identifiers.problems.IdentifierError: a NAAN alone is not an ARK (no-name)
-            ark:12345
-                     ^
-        expected a slash and a Name after the NAAN (ARK draft, section 3.2)
         >>> Ark.parse("urn:isbn:0451450523")
         Traceback (most recent call last):
         ararat.identifiers.problems.IdentifierError: the text does not start with ark: (no-scheme)
@@ -164,17 +143,12 @@ class Ark(Normalized):
 
     @property
     def naan(self) -> str:
-        """The NAAN of the ARK as written: the number of the organization that assigns the name.
-
-        NAAN means Name Assigning Authority Number.
-        """
+        """The NAAN (Name Assigning Authority Number) of the organization that assigns the name, as written."""
         return self.written.naan
 
     @property
     def name(self) -> str:
-        """The Name of the ARK as written: the text between the NAAN and the first component, variant, query or
-        fragment.
-        """
+        """The Name as written: the text between the NAAN and the first component, variant, query or fragment."""
         return self.written.name
 
     @property
@@ -189,10 +163,7 @@ class Ark(Normalized):
 
     @property
     def query(self) -> str | None:
-        """The query of the ARK as written, without its question mark, or None.
-
-        A bare question mark is an empty query.
-        """
+        """The query as written, without its question mark, or None. A bare question mark is an empty query."""
         return self.written.query
 
     @property
@@ -202,33 +173,23 @@ class Ark(Normalized):
 
     @property
     def basic(self) -> str:
-        """The normal form of the ARK without query and fragment. A resolver stores and looks up the ARK by this text.
+        """The normal form without query and fragment. A resolver stores and looks up the ARK by this text.
 
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:/12345/x-1?info").basic
+        >>> Ark.parse("ark:/12345/x-1?info").basic
         'ark:12345/x1'
         """
         return self.normal_form.partition("#")[0].partition("?")[0]
 
     @property
     def normal_naan(self) -> str:
-        """The NAAN of the ARK in normal form: without hyphens and needless percent-encoding.
-
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:/12-345/x").normal_naan
-        '12345'
-        """
+        """The NAAN in normal form: without hyphens and needless percent-encoding, such as "12345" for ``12-345``."""
         return naan_of(self.normal_form)
 
     @property
     def inflection(self) -> str:
-        """The inflection of the ARK, a query with its question mark in normal form, such as "?info". It is "" without a
-        query.
+        """The query with its question mark in normal form, or "" without a query (ARK draft, section 3.4).
 
-        Source: ARK draft, section 3.4.
-
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:12345/x?").inflection, parse("ark:12345/x?%69nfo").inflection
+        >>> Ark.parse("ark:12345/x?").inflection, Ark.parse("ark:12345/x?%69nfo").inflection
         ('?', '?info')
         """
         without_fragment = self.normal_form.partition("#")[0]
@@ -237,15 +198,7 @@ class Ark(Normalized):
 
     @property
     def service(self) -> str:
-        """The service that the query of the ARK requests from a resolver: "referent", "metadata" or "unknown".
-
-        "referent" is the thing itself (no query), "metadata" its description (?, ?? or ?info). "unknown" is any other
-        query.
-
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:12345/x??").service, parse("ark:12345/x?page=2").service
-        ('metadata', 'unknown')
-        """
+        """The requested service: "referent" (the thing itself), "metadata" (?, ?? or ?info) or "unknown" (others)."""
         if not self.inflection:
             return "referent"
         return "metadata" if self.inflection in METADATA_INFLECTIONS else "unknown"
@@ -254,32 +207,24 @@ class Ark(Normalized):
     def steps(self) -> tuple[Step, ...]:
         """The rules of normalization that change this ARK, in order, each with the ARK before and after it.
 
-        >>> from ararat.identifiers.ark import parse
-        >>> [step.rule for step in parse("ark:/12345/x-1").steps]
+        >>> [step.rule for step in Ark.parse("ark:/12345/x-1").steps]
         ['classic-slash', 'hyphens']
         """
         return tuple(steps(self.written.parts))
 
     @property
     def hierarchy(self) -> tuple[str, ...]:
-        """The containers of the ARK, most general first, then the ARK itself, in normal form (section 3.2, H-01).
+        """The containers of the ARK, most general first, then the ARK itself, in normal form (section 3.2, H-01). A
+        container has no variants: that of an ARK with variants is the ARK without them.
 
-        A container has no variants. If the ARK has variants, the last container is the ARK without them.
-
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:/12345/a-x/b.pdf.en").hierarchy
+        >>> Ark.parse("ark:/12345/a-x/b.pdf.en").hierarchy
         ('ark:12345/ax', 'ark:12345/ax/b', 'ark:12345/ax/b.en.pdf')
         """
         return tuple(self.ancestry())[::-1]
 
     def ancestry(self) -> Iterator[str]:
-        """Yield the members of :attr:`hierarchy`, but the ARK itself first and its most general container last.
-
-        The number of members grows with the length of the ARK, so a caller can stop early.
-
-        >>> from ararat.identifiers.ark import parse
-        >>> next(parse("ark:12345/x/y").ancestry())
-        'ark:12345/x/y'
+        """Yield the members of :attr:`hierarchy`, but the ARK itself first and its most general container last. The
+        number of members grows with the length of the ARK, so a caller can stop early.
         """
         yield self.basic
         if generic := self.variant_of:
@@ -293,10 +238,9 @@ class Ark(Normalized):
 
     @property
     def variant_of(self) -> str | None:
-        """The ARK without its variants in normal form, of which it is a variant. It is None if it has no variants.
+        """The normal form of the ARK without its variants, or None if it has no variants.
 
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:12345/x.en?info").variant_of
+        >>> Ark.parse("ark:12345/x.en?info").variant_of
         'ark:12345/x'
         """
         # Without a dot there are no variants. Do not parse the parts: there can be half a million.
@@ -310,39 +254,26 @@ class Ark(Normalized):
     def strict(self) -> bool:
         """Whether the ARK follows the grammar as meant. If not, it is liberal: see :mod:`.ark.model`.
 
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:12345/x").strict, parse("ark:12-345/x").strict
+        >>> Ark.parse("ark:12345/x").strict, Ark.parse("ark:12-345/x").strict
         (True, False)
         """
         return next(self._liberties(self.written), None) is None
 
     @property
     def dot_segment(self) -> bool:
-        """Whether a part of the ARK is "." or "..", plain or percent-encoded. Browsers and servers remove it from paths
-        (A-07).
-
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:12345/x/../y").dot_segment
-        True
-        """
+        """Whether a part is "." or "..", plain or percent-encoded. Browsers and servers remove it from paths (A-07)."""
         return iri.has_dot_segment(self.basic)
 
     @property
     def reserved_naan(self) -> bool:
-        """Whether the NAAN, in any spelling, is 99999, which is reserved for invalid ARKs (ARK-019).
-
-        >>> from ararat.identifiers.ark import parse
-        >>> parse("ark:/999-99/x").reserved_naan, parse("ark:999990/x").reserved_naan
-        (True, False)
-        """
+        """Whether the NAAN, in any spelling, is 99999, which is reserved for invalid ARKs (ARK-019)."""
         return self.basic.startswith(RESERVED_NAAN)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The parts with their places in ``text``, in order and without gaps. The mark before a part belongs to it.
 
-        >>> from ararat.identifiers.ark import parse
-        >>> [(part.part, part.start) for part in parse("ark:12345/x").segments]
+        >>> [(part.part, part.start) for part in Ark.parse("ark:12345/x").segments]
         [('label', 0), ('naan', 4), ('separator', 9), ('name', 10)]
         """
         return self.written.segments()
@@ -351,23 +282,18 @@ class Ark(Normalized):
     def problems(self) -> tuple[Problem, ...]:
         """Warnings and notes about this valid ARK, such as characters that can mislead, in the order of their places.
 
-        >>> from ararat.identifiers.ark import parse
-        >>> [problem.code for problem in parse("ark:99999/x.b.a").problems]
+        >>> [problem.code for problem in Ark.parse("ark:99999/x.b.a").problems]
         ['naan-reserved-invalid', 'variants-reordered']
         """
         return self.first_problems()
 
     def first_problems(self, most: int | None = None) -> tuple[Problem, ...]:
-        """Return the first ``most`` warnings and notes about the ARK (:attr:`problems`). None returns all.
-
-        There can be a quarter of a million.
-        """
+        """Return the first ``most`` members of :attr:`problems` (None: all). There can be a quarter of a million."""
         return tuple(sorted(self._problems(most), key=lambda found: (found.start, found.end))[:most])
 
     def _liberties(self, written: ArkParts, most: int | None = None) -> Iterator[Problem]:
-        """Yield a problem for each place that only the letter of the grammar, or an example, allows.
-
-        ``most`` is the maximum number of problems with one code.
+        """Yield a problem for each place that only the letter of the grammar or an example allows, ``most`` of each
+        code.
         """
         naan = len(written.label), len(written.label) + len(written.naan)
         if "-" in written.naan:

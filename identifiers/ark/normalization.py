@@ -1,10 +1,7 @@
-"""Normalization of ARKs, one function per rule (ARK draft, section 6).
+"""Normalization of ARKs, one function per rule (ARK draft, section 6; decisions N-01 to N-05).
 
-:class:`Parts` splits an Extended ARK into three strings: the label, the body (NAAN, Name and qualifier) and the tail
-(query and fragment with their marks). Each rule is a function from parts to parts. :func:`normal` applies all rules in
-order; :func:`steps` applies the same rules and reports each change. Both expect an ARK that the grammar accepts.
-
-Comments cite the decisions about what the draft leaves open (N-01 to N-05).
+Each rule is a function from :class:`Parts` to parts. :func:`normal` applies all rules in order, and :func:`steps` also
+reports each change. Both expect an ARK that the grammar accepts.
 """
 
 from __future__ import annotations
@@ -29,11 +26,8 @@ _BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + ARK_UNRESERVED_MARKS + "-")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change of an identifier by a rule of normalization, with the whole identifier before and after it.
-
-    ``rule`` is the code of the rule, ``title`` its description, and ``reference`` its source.
-
-    The ``after`` of a step is the ``before`` of the next step. The last ``after`` is the normal form.
+    """One change of an identifier by a rule of normalization, with the whole identifier before and after it. ``rule``
+    is the code of the rule, and ``reference`` its source. The last ``after`` is the normal form.
     """
 
     rule: str
@@ -47,11 +41,8 @@ class Step:
 
 
 class Parts(NamedTuple):
-    """An Extended ARK, split into three strings that together are the ARK.
-
-    - ``label``: ``ark:`` or ``ark:/``, in any case of the letters.
-    - ``body``: the NAAN, the Name and the qualifier (components and variants).
-    - ``tail``: the query and the fragment, with their marks, or "".
+    """An Extended ARK in three strings: ``label`` (``ark:`` or ``ark:/``, in any case of the letters), ``body`` (NAAN,
+    Name, components and variants) and ``tail`` (query and fragment with their marks, or "").
     """
 
     label: str
@@ -60,9 +51,8 @@ class Parts(NamedTuple):
 
 
 class NormalizationRule(NamedTuple):
-    """A rule of the normalization of ARKs. ``apply`` is its function, which returns its argument if nothing changes.
-
-    ``name`` is a stable code. ``title`` is for people. ``reference`` is the document and section of the rule.
+    """A rule of the normalization of ARKs: a stable code, a title for people, and the document and section. ``apply``
+    is its function, which returns its argument if nothing changes.
     """
 
     name: str
@@ -72,9 +62,8 @@ class NormalizationRule(NamedTuple):
 
 
 def hyphenless(part: str) -> str:
-    """Remove all hyphens from ``part``, a part of an ARK, plain or percent-encoded.
-
-    The result is empty if and only if the normal form is empty, because normalization removes only hyphens.
+    """Remove all hyphens, plain or percent-encoded, from a part of an ARK. The result is empty if and only if its
+    normal form is empty, because normalization removes only hyphens.
 
     >>> hyphenless("a-%2Db%2d"), hyphenless("-%2D")
     ('ab', '')
@@ -85,11 +74,10 @@ def hyphenless(part: str) -> str:
 
 
 def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
-    """Split ``segment``, the last segment of an ARK, into its head and its variants, both as written.
+    """Split the last segment of an ARK into its head (the Name or last component) and its variants, as written.
 
-    The head is the Name or the last component. The draft's grammar is ambiguous, because ``iunreserved`` contains the
-    dot. Decision A-05: the variants are the longest run of ``.x`` at the end that leaves a head; without hyphens,
-    neither the head nor any ``x`` is empty.
+    The draft's grammar is ambiguous, because ``iunreserved`` contains the dot. Decision A-05: the variants are the
+    longest run of ``.x`` at the end that leaves a head; without hyphens, neither the head nor any ``x`` is empty.
 
     >>> split_variants("x.en.pdf"), split_variants("a..b"), split_variants("-.d")
     (('x', ('en', 'pdf')), ('a.', ('b',)), ('-.d', ()))
@@ -104,8 +92,7 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
 
 
 def sort_variants(body: str) -> str:
-    """Sort the variants at the end of an ARK, and remove repeated ones. ``body`` is the ARK without label, query and
-    fragment.
+    """Sort the variants at the end of an ARK, and remove repeated ones. ``body`` has no label, query and fragment.
 
     >>> sort_variants("12345/a.z.b/x.pdf.en.pdf")
     '12345/a.z.b/x.en.pdf'
@@ -199,7 +186,7 @@ RULES: tuple[NormalizationRule, ...] = (
 
 
 def normal(ark: Parts) -> Parts:
-    """Return the parts of the Extended ARK ``ark`` in normal form, by all rules of normalization in order.
+    """Return the parts of an Extended ARK in normal form, by all rules in order.
 
     >>> "".join(normal(Parts("ark:/", "12345/c37-009-31--", "")))
     'ark:12345/c3700931'
@@ -210,7 +197,7 @@ def normal(ark: Parts) -> Parts:
 
 
 def steps(ark: Parts) -> Iterator[Step]:
-    """Yield a step for each rule of normalization that changes the Extended ARK ``ark``, in the order of :data:`RULES`.
+    """Yield a step for each rule of normalization that changes an Extended ARK, in the order of :data:`RULES`.
 
     >>> [step.rule for step in steps(Parts("ARK:/", "12345/x", ""))]
     ['scheme-case', 'classic-slash']
@@ -223,10 +210,8 @@ def steps(ark: Parts) -> Iterator[Step]:
 
 
 def plain(text: str) -> str | None:
-    """Return the normal form of ``text`` if it is a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`). Return None for any
-    other text.
-
-    A plain ARK has only ASCII without percent signs, and a Base29 NAAN. This fast path skips the rules.
+    """Return the normal form of a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`), and None for any other text. A plain
+    ARK has only ASCII without percent signs, and a Base29 NAAN. This fast path skips the rules.
 
     >>> plain("ark:/12345/x/m-ap.pdf.en"), plain("ark:12345/-x"), plain("ark:12345/x?info")
     ('ark:12345/x/map.en.pdf', None, None)
@@ -248,12 +233,8 @@ def plain(text: str) -> str | None:
 
 
 def by_rules(text: str) -> str:
-    """Return the normal form of the Extended ARK ``text`` by the rules of the draft, also of a plain one.
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem for any other text.
-
-    >>> by_rules("ark:/12345/x-5")
-    'ark:12345/x5'
+    """Return the normal form of the Extended ARK ``text`` by the rules of the draft, also of a plain one. Raises
+    IdentifierError with the first problem for any other text.
     """
     matched = matched_ark(text)
     body = text[matched.start("naan") : matched.start("tail")]
@@ -263,9 +244,8 @@ def by_rules(text: str) -> str:
 
 
 def _require_ark(text: str, matched: re.Match[str], normal_body: str) -> None:
-    """Raise IdentifierError if the normal form of the matched text is not an ARK.
-
-    Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
+    """Raise IdentifierError if the normal form of the matched text is not an ARK. Theorem 2: "An extended ARK is a
+    Basic ARK if and only if its normal form is a Basic ARK."
     """
     start, end = matched.span("naan")
     # A-04: characters that the normal form does not decode are not an error.

@@ -1,8 +1,8 @@
-"""Texts outside the specification: a label, a NAAN and a slash are there, but the rest breaks the grammar (A-14).
+"""Texts outside the specification: a label, a NAAN and a slash are there, but the rest breaks the grammar (A-14). Some
+organizations publish such names, for example ``ark:/61903/1:1:MW98-MNJ``.
 
-Some organizations publish such names, for example ``ark:/61903/1:1:MW98-MNJ``. A text outside the specification has no
-normal form and is never bound. Its parts are read up to the first error, and its NAAN names its holder. It can be
-traced and forwarded as given: only those who assigned the name know what it means.
+They have no normal form and are never bound. Their parts are read up to the first error, and the NAAN names the holder.
+They can be traced and forwarded as given: only those who assigned the name know what it means.
 """
 
 from __future__ import annotations
@@ -22,12 +22,9 @@ _MARKS = re.compile("[?#]")
 
 
 class OutsideText(NamedTuple):
-    """A text with a label, a NAAN and a slash whose rest breaks the grammar of ARKs.
-
-    - ``prefix``: the text before the label, in an address, or "".
-    - ``text``: the rest as given. ``label`` and ``naan``: its first parts, as written.
-    - ``read``: the valid beginning of ``text``, or "" if not even the Name begins with a valid character.
-    - ``problem``: the first error. Its place is a place in ``text``.
+    """A text with a label, a NAAN and a slash whose rest breaks the grammar of ARKs. ``prefix`` is the text before the
+    label, in an address. ``read`` is the valid beginning of ``text``, or "" if not even the Name begins with a valid
+    character. ``problem`` is the first error, at its place in ``text``.
     """
 
     prefix: str
@@ -39,28 +36,18 @@ class OutsideText(NamedTuple):
 
     @property
     def normal_naan(self) -> str:
-        """The NAAN of the text without hyphens.
-
-        >>> outside("ark:/12-345/1:1").normal_naan
-        '12345'
-        """
+        """The NAAN without hyphens, such as "12345" for ``ark:/12-345/1:1``."""
         return hyphenless(self.naan)
 
     @property
     def written(self) -> ArkParts | None:
-        """The parts of the text up to the first error, as those of an ARK. It is None without a valid Name.
-
-        >>> outside("ark:/61903/1:1:MW98-MNJ").written.name
-        '1'
-        """
+        """The parts of the text up to the first error, as those of an ARK. It is None without a valid Name."""
         return ArkParts.of(self.read) if self.read else None
 
 
 def outside(text: str) -> OutsideText | None:
-    """Return the parts of a text outside the specification, or None for any other text.
-
-    ``text`` is an ARK, or an address with one at the start of a segment of its path. The text contains no white space
-    and no control characters.
+    """Return the parts of a text outside the specification, or None for any other text. It can be in an address, at the
+    start of a segment of the path. White space and control characters are not allowed.
 
     >>> parts = outside("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
     >>> parts.prefix, parts.naan, parts.read, parts.problem.code

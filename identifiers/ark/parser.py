@@ -1,8 +1,5 @@
-"""Parse and normalize ARKs (ARK draft, sections 4 and 6), in time linear in the length of the text.
-
-:func:`parse` returns an :class:`Ark` or raises :class:`~ararat.identifiers.problems.IdentifierError` with the first
-problem. Text that matches the productions of the grammar is refused if its normal form does not match them. By Theorem
-2 it is not an ARK (A-04, A-06).
+"""Parse and normalize ARKs (ARK draft, sections 4 and 6), in time linear in the length of the text. Text whose normal
+form does not match the grammar is refused: by Theorem 2 it is not an ARK (A-04, A-06).
 """
 
 from __future__ import annotations
@@ -23,11 +20,7 @@ parse = Ark.parse
 
 
 def reads(text: str) -> bool:
-    """Return whether ``text`` is an Extended ARK, which :func:`parse` accepts. It is faster than parse on invalid text.
-
-    >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
-    (True, False, False)
-    """
+    """Return whether :func:`parse` accepts ``text``. It is faster than parse on invalid text."""
     matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:
         return False
@@ -44,8 +37,7 @@ def reads(text: str) -> bool:
 
 
 def naan_at_start(text: str) -> str | None:
-    """Return the NAAN of ``text``, which begins like an ARK, in normal form, also if the rest is not valid. Return None
-    for any other text.
+    """Return the NAAN, in normal form, of a text that begins like an ARK, or None. The rest need not be valid.
 
     >>> naan_at_start("ark:/61-903/1:1:MW98-MNJ"), naan_at_start("ark:61903"), naan_at_start("ark:a/x")
     ('61903', None, None)
@@ -60,12 +52,9 @@ def naan_at_start(text: str) -> str | None:
 
 
 def normalize(text: str) -> str:
-    """Return the normal form of the Extended ARK ``text``, by the algorithm of the draft.
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` with the code ``not-an-extended-ark`` for any other
-    string ("This algorithm is explicitly undefined for strings other than Extended ARKs.").
-
-    Source: ARK draft, section 6; ARK-072 to ARK-083.
+    """Return the normal form of an Extended ARK, by the algorithm of the draft (section 6; ARK-072 to ARK-083). Raises
+    IdentifierError with the code ``not-an-extended-ark`` for any other text ("This algorithm is explicitly undefined
+    for strings other than Extended ARKs.").
 
     >>> normalize("ark:12345/4\\u0431\\u04443\\u04451")
     'ark:12345/4%D0%B1%D1%843%D1%851'

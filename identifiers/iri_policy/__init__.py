@@ -1,15 +1,13 @@
-"""The 17beta policy on IRIs: check whether an IRI may be allocated, and report the rules that it breaks.
-
-To allocate an IRI is to assign it to a resource. The policy applies to the hosts of an organization.
+"""The 17beta policy on IRIs: check whether an IRI may be allocated (assigned to a resource), and report the broken
+rules.
 
 >>> from ararat.identifiers import policy
 >>> verdict = policy.evaluate("https://17beta.top/en/", policy.built_in("17beta"))
 >>> verdict.namespaces, verdict.allocatable, verdict.codes
 (('language',), False, ('empty-segment',))
 
-A :class:`Profile` sets the hosts, the NAANs, the namespaces and the severity of each rule. A site can write its own
-profile as a file (:func:`read`). The source is document 002. Decisions P-01 to P-16 explain its defects and their
-solutions.
+A :class:`Profile` sets the hosts, the NAANs, the namespaces and the severity of each rule. A site can write its own as
+a file (:func:`read`). The source is document 002, and decisions P-01 to P-16 solve its defects.
 """
 
 from __future__ import annotations

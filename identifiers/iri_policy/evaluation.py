@@ -1,7 +1,4 @@
-"""Check whether a policy permits the allocation of an IRI, and report the broken rules (POL-001 to POL-060).
-
-:func:`evaluate` accepts any text and never raises. The caller can add :class:`AllocationFacts`.
-"""
+"""Check whether a policy permits the allocation of an IRI, and report the broken rules (POL-001 to POL-060)."""
 
 from __future__ import annotations
 
@@ -30,12 +27,9 @@ PERMANENT_REDIRECTS = (301, 308)
 class AllocationFacts(NamedTuple):
     """Facts about the allocation of an IRI to a resource that the IRI does not contain. None means unknown.
 
-    - ``information``: whether the resource is an information resource, which a document can contain.
-    - ``status``: the HTTP status of the answer.
-    - ``persistent``, ``published``, ``availability``: the promises about the name.
-    - ``allocated``: the time of the allocation in UTC, as a complete or partial ISO 8601 time.
-    - ``documented``: whether a document describes the allocation.
-    - ``own``: whether the site allocates the text. An ARK of another NAAN is then an error.
+    ``information`` is whether a document can contain the resource, and ``status`` the HTTP status of the answer.
+    ``allocated`` is a complete or partial ISO 8601 time in UTC. ``documented`` is whether a document describes the
+    allocation. If the site allocates the text (``own``), an ARK of another NAAN is an error.
     """
 
     information: bool | None = None
@@ -57,13 +51,9 @@ class Verdict:
     """The result of :func:`evaluate`: whether an IRI policy permits the allocation of an IRI, and the rules that it
     breaks.
 
-    - ``iri``: the text that was checked.
-    - ``profile``: the name of the policy profile.
-    - ``in_scope``: whether the policy covers the text.
-    - ``namespaces``: the namespaces of the policy that contain the text, the primary one first.
-    - ``reserved``: whether the path belongs to the resolver of an identifier scheme.
-    - ``findings``: the broken rules in the order of the text, with positions.
-    - ``hierarchy``: the first 100 components of the path. ``parents``: the more general IRIs, the nearest first.
+    ``namespaces`` has the primary one first. ``reserved`` is whether the path belongs to the resolver of a scheme. The
+    ``findings`` are in the order of the text. ``hierarchy`` has the first 100 components of the path, and ``parents``
+    the more general IRIs, nearest first.
     """
 
     iri: str
@@ -83,9 +73,7 @@ class Verdict:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the broken rules, such as "empty-segment". Each code is listed once, in the order of the
-        findings.
-        """
+        """The codes of the broken rules, such as "empty-segment", each once, in the order of the findings."""
         return tuple(dict.fromkeys(finding.code for finding in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
@@ -110,12 +98,10 @@ def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
 
 
 def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> Verdict:
-    """Check the IRI ``text`` by the IRI policy ``profile``, without trimming it, and return the verdict. Accepts any
-    str and never raises.
+    """Check the IRI ``text`` by an IRI policy, without trimming it. Accepts any str and never raises.
 
-    ``facts`` adds facts about the allocation. The policy covers three kinds of text: IRIs of the hosts of the profile;
-    ARKs of its NAAN, alone or under one of its resolvers; and UUIDs as URNs. For any other text the verdict is "not in
-    scope" (POL-001).
+    The policy covers IRIs of the hosts of the profile, and UUIDs as URNs. It also covers ARKs of its NAAN, alone or
+    under one of its resolvers. Any other text is not in scope (POL-001).
 
     >>> from .profile import built_in
     >>> profile = built_in("17beta")
@@ -152,10 +138,9 @@ def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> V
 
 
 def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
-    """Check the IRIs ``texts`` by the IRI policy ``profile``, in order, each with regard to the others.
-
-    Set ``complete`` if the list contains all allocated IRIs: missing parents are then reported (POL-010). A UUID in
-    several IRIs is reported, as is a time without a fraction in several IRIs (POL-048, POL-056).
+    """Check IRIs in order, each with regard to the others. UUIDs and times without a fraction that occur in several
+    IRIs are reported (POL-048, POL-056). Missing parents are, if the list is ``complete`` with all allocated IRIs
+    (POL-010).
 
     >>> from .profile import built_in
     >>> [verdict.codes for verdict in evaluate_all(["https://17beta.top/en/a"], built_in("17beta"), complete=True)]
@@ -193,14 +178,8 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
 
 
 def ruled(problem: Problem, profile: Profile) -> Problem | None:
-    """Return the finding ``problem`` with the severity and the citation that the policy profile ``profile`` sets for
-    its rule.
-
-    Return None if the profile switches the rule off.
-
-    >>> from .profile import built_in
-    >>> ruled(finding("url-gone", 0, 1), built_in("museum")).reference.startswith("A URL policy for a museum")
-    True
+    """Return a finding with the severity and the citation that the policy sets for its rule. Return None if the rule is
+    off.
     """
     severity = profile.severity(problem.code, problem.severity)
     if severity == "off":
@@ -227,11 +206,8 @@ def _own_ark(text: str, profile: Profile, facts: AllocationFacts) -> Ark | None:
 
 
 def naan_fault(naan: str, profile: Profile) -> str | None:
-    """Return the code of the rule that a new ARK of the NAAN ``naan`` breaks, or None.
-
-    ``profile`` is the profile of the IRI policy.
-
-    A profile without a NAAN makes no statement about NAANs, except about the one for tests (P-17).
+    """Return the code of the rule that a new ARK of ``naan`` breaks, or None. A profile without a NAAN makes no
+    statement about NAANs, except about the one for tests (P-17).
 
     >>> from .profile import built_in
     >>> [naan_fault(naan, built_in("17beta")) for naan in ("21206", "20206", "99999")]

@@ -1,7 +1,6 @@
-"""The findings of a policy check: stable codes in one catalogue, like :data:`ararat.identifiers.PROBLEMS`.
-
-An "error" breaks a MUST or uses a reserved name, so the IRI must not be allocated. A "warning" breaks a SHOULD or a
-RECOMMENDED. A "note" is advice. A profile can change the severity of each code in :data:`SWITCHABLE`.
+"""The findings of a policy check: stable codes in one catalogue, like :data:`ararat.identifiers.PROBLEMS`. An "error"
+breaks a MUST or uses a reserved name, so the IRI must not be allocated. A "warning" breaks a SHOULD or a RECOMMENDED. A
+"note" is advice. A profile can change the severity of each code in :data:`SWITCHABLE`.
 """
 
 from __future__ import annotations
@@ -70,12 +69,7 @@ SWITCHABLE = tuple(code for code in FINDINGS if code not in FIXED)
 
 
 def finding(code: str, start: int, end: int, message: str | None = None) -> Problem:
-    """Create the finding of an IRI policy with the code ``code`` at ``text[start:end]``. The default of ``message`` is
-    the title of the code.
-
-    >>> finding("empty-path", 19, 19).severity
-    'error'
-    """
+    """Create the finding ``code`` at ``text[start:end]``. The default message is the title of its code."""
     definition = FINDINGS[code]
     return Problem(
         code, definition.severity, message or definition.title, start, end, definition.expected, definition.reference

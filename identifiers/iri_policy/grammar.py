@@ -1,9 +1,6 @@
-"""Two grammars for the namespaces (section 6) and the resolver-reserved paths (section 4) of the policy.
-
-A namespace is a set of IRIs of one form, for example those that begin with a language tag. The *repaired* grammar
-applies. It corrects the errors of the printed one (decisions P-01 to P-09). The *printed* grammar follows the document
-literally and is there for comparison. Both depend on the hosts, schemes, resolvers and NAAN of a profile. All
-quantifiers are possessive, so that a match takes one pass.
+"""Two grammars for the namespaces (section 6) and the resolver-reserved paths (section 4) of the policy, which depend
+on its profile. A namespace is a set of IRIs of one form. The *repaired* grammar applies, without the errors of the
+*printed* one (P-01 to P-09). All quantifiers are possessive, so that a match takes one pass.
 """
 
 from __future__ import annotations
@@ -68,19 +65,16 @@ NAME = f"[A-Za-z0-9\\-_{iri.UCSCHAR}]++"
 
 @dataclass(frozen=True, slots=True)
 class Productions:
-    """The compiled grammar of the IRIs of one policy profile. All patterns must match the whole IRI.
-
-    - ``namespaces``: the pattern of each namespace (set of IRIs of one form) by its name.
-    - ``reserved``: the pattern of IRIs that only the resolver of an identifier scheme may answer.
+    """The compiled grammar of the IRIs of one policy profile, whose patterns must match the whole IRI. ``namespaces``
+    has the pattern of each namespace by name. ``reserved`` matches IRIs that only the resolver of a scheme may answer.
     """
 
     namespaces: Mapping[str, re.Pattern[str]]
     reserved: re.Pattern[str]
 
     def matching(self, text: str) -> tuple[str, ...]:
-        """Return the names of the policy namespaces whose pattern matches the whole ``text``.
-
-        The names have the order of document 002, section 6 (P-09).
+        """Return the names of the policy namespaces whose pattern matches the whole text, in the order of document 002,
+        section 6 (P-09).
 
         >>> from .profile import built_in
         >>> repaired(built_in("17beta")).matching("https://17beta.top/bc-1")
@@ -91,12 +85,7 @@ class Productions:
 
 @functools.lru_cache(maxsize=64)
 def repaired(profile: Profile) -> Productions:
-    """Return the grammar of the namespaces of the policy profile ``profile``, without the errors of document 002.
-
-    >>> from .profile import built_in
-    >>> repaired(built_in("17beta")).matching("https://17beta.top/en/some_book")
-    ('language',)
-    """
+    """Return the grammar of the namespaces of a policy profile, without the errors of document 002."""
     web = _web_prefix(profile)
     bare = f"{web}/{OPAQUE}"
     if profile.own_naans:
@@ -115,14 +104,7 @@ def repaired(profile: Profile) -> Productions:
 
 @functools.lru_cache(maxsize=64)
 def printed(profile: Profile) -> Productions:
-    """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`.
-
-    ``profile`` is the profile of the IRI policy.
-
-    >>> from .profile import built_in
-    >>> printed(built_in("17beta")).matching("https://17beta.top/en")
-    ()
-    """
+    """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`."""
     web = _web_prefix(profile)
     every = {
         "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",
@@ -134,12 +116,8 @@ def printed(profile: Profile) -> Productions:
 
 
 def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
-    """Return the namespaces of the IRI ``text``, the primary one first. An IRI in no other namespace is in
-    "miscellaneous".
-
-    ``profile`` is the profile of the IRI policy.
-
-    Source: section 6; POL-042 to POL-060.
+    """Return the namespaces of an IRI, the primary one first (section 6; POL-042 to POL-060). An IRI in no other one is
+    in "miscellaneous".
 
     >>> from .profile import built_in
     >>> namespaces("https://17beta.top/bc-1", built_in("17beta")), namespaces("https://17beta.top/", built_in("17beta"))
@@ -150,15 +128,7 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 def is_reserved(text: str, profile: Profile) -> bool:
     """Return whether only the resolver of an identifier scheme may answer the path ``text``, such as
-    ``/ark:21206/10015``.
-
-    ``profile`` is the profile of the IRI policy.
-
-    Source: section 4; POL-037.
-
-    >>> from .profile import built_in
-    >>> is_reserved("https://17beta.top/ark:21206/10015?info", built_in("17beta"))
-    True
+    ``/ark:21206/10015`` (section 4; POL-037).
     """
     return repaired(profile).reserved.fullmatch(text) is not None
 

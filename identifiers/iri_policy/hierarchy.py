@@ -15,7 +15,7 @@ _NO_NAME = re.compile(f"/{LABEL_PATTERN}(?:/?[^/]*)?")
 
 
 def components(text: str) -> tuple[str, ...]:
-    """Return the hierarchical components of ``text``, an absolute path or IRI: a slash, then the segments of the path.
+    """Return the hierarchical components of an absolute path or IRI: a slash, then the segments of the path.
 
     >>> components("/en/mtf_pharmacology"), components("https://17beta.top/")
     (('/', 'en', 'mtf_pharmacology'), ('/',))
@@ -27,11 +27,8 @@ def components(text: str) -> tuple[str, ...]:
 
 
 def parents(text: str) -> tuple[str, ...]:
-    """Return the more general IRIs above the IRI ``text``, the nearest first. Each lacks one more component; the last
-    is the root.
-
-    The first step also removes query and fragment. The root and an IRI without a path have no parents. For very long
-    paths, the result contains the nearest 99 parents and the root.
+    """Return the more general IRIs above an IRI, the nearest first. The first lacks query and fragment, the others one
+    more component each, down to the root. For very long paths, the result has the nearest 99 and the root.
 
     >>> parents("https://17beta.top/en/some_book/introduction")
     ('https://17beta.top/en/some_book', 'https://17beta.top/en', 'https://17beta.top/')

@@ -1,6 +1,5 @@
-"""Split an IRI at its delimiters, check its characters, and return its normal form.
-
-Source: RFC 3986, appendix B; RFC 3987, sections 2.2 and 5.3.2.
+"""Split an IRI at its delimiters, check its characters, and return its normal form (RFC 3986, appendix B; RFC 3987,
+sections 2.2 and 5.3.2).
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ MAX_COMPOSED = 2000
 
 
 class IriParts(NamedTuple):
-    """The parts of an IRI reference, without their delimiters. ``scheme``, ``authority``, ``query`` and ``fragment``
-    are None if they are missing. A missing ``path`` is "".
-
+    """The parts of an IRI reference, without their delimiters. Missing ones are None, but a missing ``path`` is "".
     ``start`` is the index of the path in the text.
     """
 
@@ -43,17 +40,12 @@ class IriParts(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The host of the IRI in lower case, without user name and port. It is "" without an authority.
-
-        >>> split("https://me@17Beta.top:8443/").host
-        '17beta.top'
-        """
+        """The host in lower case, without user name and port, or "" without an authority."""
         return re.split(":[0-9]*$", (self.authority or "").rpartition("@")[2])[0].lower()
 
 
 def split(text: str) -> IriParts:
-    """Split the text ``text`` into scheme, authority, path, query and fragment, as an IRI reference. It can be any
-    text.
+    """Split any text into scheme, authority, path, query and fragment, as an IRI reference.
 
     >>> split("https://17beta.top/en?x")
     IriParts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
@@ -65,11 +57,7 @@ def split(text: str) -> IriParts:
 
 
 def first_fault(text: str) -> int | None:
-    """Return the index of the first character of ``text`` that an IRI with an authority cannot contain, or None.
-
-    >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
-    (20, None)
-    """
+    """Return the index of the first character of ``text`` that an IRI with an authority cannot contain, or None."""
     return _end_of(_IRI, text)
 
 
@@ -94,11 +82,8 @@ def _end_of(pattern: str, text: str) -> int | None:
 
 
 def normal_form(text: str) -> str | None:
-    """Return the normal form of the IRI ``text`` with an authority: case, character, percent-encoding and path
-    segments.
-
-    Return None if the text is not in Unicode normal form C and is longer than :data:`MAX_COMPOSED`: conversion of a
-    long text can take quadratic time.
+    """Return the normal form of an IRI with an authority: case, characters, percent-encoding and path segments. A text
+    that is not in NFC and longer than :data:`MAX_COMPOSED` gives None: its conversion can take quadratic time.
 
     >>> normal_form("HTTPS://17Beta.top/en/../x/%7e%2f")
     'https://17beta.top/x/~%2F'

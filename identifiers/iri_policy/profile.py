@@ -1,8 +1,5 @@
-"""The settings of an IRI policy: its hosts, and the parameters of its rules (:class:`Profile`).
-
-The rules are those of the 17beta policy and some for running sites. A profile sets the hosts and the words that they
-apply to, the severity of each rule, and the place of the rule in the policy of the site. The package contains three
-profiles (:data:`SHIPPED`). A site can write its own as TOML or JSON (:func:`read`).
+"""The settings of an IRI policy (:class:`Profile`): its hosts, the severity of each rule, and its place in the policy
+of the site. The package contains three profiles (:data:`SHIPPED`). A site can write its own as TOML or JSON.
 """
 
 from __future__ import annotations
@@ -71,32 +68,27 @@ _PARAMETER = r"[a-z0-9_][a-z0-9_\-.]{0,62}"
 
 
 class ProfileError(ValueError):
-    """Raised for a text that is not a policy profile. The message, which is ``str()`` of the error, contains the wrong
-    key and the expected value.
-    """
+    """Raised for a text that is not a policy profile. The message contains the wrong key and the expected value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The settings of an IRI policy: its hosts, NAANs and the severity of each rule.
+    """The settings of an IRI policy. Every field is a key of the file of the profile. Only ``name`` and ``hosts`` are
+    required.
 
-    Every field is a key of the file of the profile. Only ``name`` and ``hosts`` are required.
-
-    - ``title``: the name of the policy for people.
     - ``hosts``: host names in lower case. The policy covers IRIs of these hosts and of "www." before them (POL-001).
-    - ``schemes``: the preferred scheme first.
+    - ``schemes``: the preferred scheme first. ``resolvers``: prefixes under which an ARK is the same name (POL-025).
     - ``naan``: the policy covers the ARKs of this NAAN. ``naans``: further NAANs.
-    - ``resolvers``: prefixes under which an ARK is the same name (POL-025).
     - ``namespaces``: the namespaces in use, from :data:`NAMESPACES`.
     - ``languages``: the allowed primary language subtags. Empty: all.
     - ``reserved_schemes``: identifier schemes whose resolver-reserved paths are in use (POL-038).
     - ``shoulders``: one of :data:`SHOULDERS`. ``reserved_shoulders`` must not be used (POL-030).
-    - ``availability``: the allowed availabilities of a published persistent name.
-    - ``default_availability``: the availability if no availability is stated (POL-018).
+    - ``availability``: the allowed ones of a published persistent name. ``default_availability``: if none is stated
+      (POL-018).
     - ``extensions``, ``technology``: filename extensions that are not allowed. ``parameters``: query parameters.
     - ``deepest``: the maximum number of segments of a path that is not reported as long (POL-012).
-    - ``temporary_paths``: paths whose redirects must be temporary, as those of ARKs must be. A path that ends in a
-      slash means all paths below it.
+    - ``temporary_paths``: paths whose redirects must be temporary, as those of ARKs must be. A final slash means all
+      below.
     - ``url``: the address of the written policy. ``sections``: pairs of a rule and its place in the policy.
     - ``rules``: pairs of a rule and its severity, one of :data:`SEVERITIES`. Other rules have that of the catalogue.
 
@@ -129,36 +121,22 @@ class Profile:
 
     @property
     def own_naans(self) -> tuple[str, ...]:
-        """The NAANs under which the owner of the policy assigns ARKs: ``naan`` and then ``naans``.
-
-        >>> Profile("ours", ("example.org",), naan="12148", naans=("12345",)).own_naans
-        ('12148', '12345')
-        """
+        """The NAANs under which the owner of the policy assigns ARKs: ``naan`` and then ``naans``."""
         return tuple(dict.fromkeys((*filter(None, (self.naan,)), *self.naans)))
 
     def severity(self, code: str, otherwise: str) -> str:
-        """Return the severity that the policy sets for the rule ``code``, or ``otherwise`` if it sets none.
-
-        >>> Profile("ours", ("example.org",), rules=(("deep-path", "off"),)).severity("deep-path", "note")
-        'off'
-        """
+        """Return the severity that the policy sets for the rule ``code``, or ``otherwise`` if it sets none."""
         return next((severity for each, severity in self.rules if each == code), otherwise)
 
     def enforces(self, code: str) -> bool:
-        """Return whether the policy refuses changes of names that break the rule ``code``.
-
-        It does, unless it weakens the rule to a warning or note.
+        """Return whether changes of names that break the rule are refused, because it is not weakened to a warning or
+        note.
         """
         return self.severity(code, "error") == "error"
 
     def citation(self, code: str, reference: str) -> str:
-        """Return where the policy of the site states the rule ``code``. ``reference`` is the default from the
-        catalogue.
-
+        """Return where the policy of the site states the rule ``code``, or ``reference``, the default of the catalogue.
         A rule of a standard, such as the syntax of an IRI, keeps its reference.
-
-        >>> Profile("ours", ("example.org",), title="Our rules").citation("deep-path", "17beta policy, section 1")
-        'Our rules'
         """
         if not reference.startswith(SOURCE):
             return reference
@@ -166,11 +144,7 @@ class Profile:
         return ", ".join(filter(None, (self.title or f"policy {self.name}", section, self.url)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all settings of the policy as JSON values. As JSON text, they are a file that :func:`read` accepts.
-
-        >>> built_in("17beta").as_dict()["naan"]
-        '21206'
-        """
+        """Return all settings of the policy as JSON values. As JSON text, they are a file that :func:`read` accepts."""
         whole = {field.name: getattr(self, field.name) for field in fields(self)}
         for key in _TABLES:
             whole[key] = dict(whole[key])
@@ -178,8 +152,8 @@ class Profile:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Profile:
-        """Create a policy profile from ``settings``, a mapping of names to values. Raises :class:`ProfileError` for the
-        first invalid one.
+        """Create a policy profile from a mapping of names to values. Raises :class:`ProfileError` for the first invalid
+        one.
 
         >>> Profile.of({"name": "ours", "hosts": ["Example.org"]})
         Traceback (most recent call last):
@@ -203,9 +177,8 @@ class Profile:
 
 
 def read(text: str) -> Profile:
-    """Parse ``text``, the content of a file with a policy profile: JSON if it begins with a brace, else TOML.
-
-    Raises :class:`ProfileError`, with line and column of a syntax error.
+    """Parse the text of a policy profile: JSON if it begins with a brace, else TOML. Raises :class:`ProfileError`, with
+    line and column of a syntax error.
 
     >>> read('name = "ours"\\nhosts = ["example.org"]').hosts
     ('example.org',)
@@ -240,9 +213,7 @@ def _depth(text: str) -> int:
 
 @functools.cache
 def built_in(name: str) -> Profile:
-    """Return a policy profile of the package by its ``name``, such as "17beta". Raises ValueError for another name.
-
-    The names are in :data:`SHIPPED`.
+    """Return a policy profile of the package, such as "17beta" (:data:`SHIPPED`). Raises ValueError for another name.
 
     >>> built_in("17beta").hosts[0]
     '17beta.top'

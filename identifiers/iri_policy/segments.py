@@ -30,10 +30,8 @@ MAX_FINDINGS = 20
 
 
 def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
-    """Yield the rules of the IRI policy ``profile`` that the path segments of an IRI break. ``text`` is the IRI, and
-    ``parts`` are its parts.
-
-    ``allocated`` is the time of the allocation in UTC, as a complete or partial ISO 8601 time, or None.
+    """Yield the rules that the path segments of an IRI break. ``allocated`` is the time of the allocation in UTC, as a
+    complete or partial ISO 8601 time, or None.
     """
     places = list(_places(parts))
     first, start = places[0]
@@ -54,12 +52,8 @@ def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
-    """Yield the rules of an IRI policy that a UUID at ``text[start]`` breaks. Other text breaks none of these rules.
-
-    Source: section 6.2; POL-046, POL-047.
-
-    >>> [finding.code for finding in uuid("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", 0)]
-    ['uuid-case']
+    """Yield the rules of an IRI policy that a UUID at ``text[start]`` breaks (section 6.2; POL-046, POL-047). Other
+    text breaks none.
     """
     match = _LIKE_UUID.match(text, start)
     if match is None:

@@ -1,6 +1,5 @@
-"""Rules of the policy for ARKs: shoulders, opaque names, and the equivalent URLs of an ARK (section 3).
-
-A shoulder is the beginning of a Name for one purpose or minter, such as 730 in ark:21206/730591.
+"""Rules of the policy for ARKs: shoulders, opaque names, and the equivalent URLs of an ARK (section 3). A shoulder is
+the beginning of a Name for one purpose or minter, such as 730 in ark:21206/730591.
 """
 
 from __future__ import annotations
@@ -26,10 +25,8 @@ _HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Shoulder(NamedTuple):
-    """The shoulder at the start of the Name of an ARK: the part that names with one purpose share. ``shoulder`` is None
-    for a Name that does not begin with a shoulder.
-
-    ``reserved`` is whether a name with this shoulder must not be used yet.
+    """The shoulder at the start of the Name of an ARK, which names with one purpose share. It is None for a Name
+    without one. A name with a ``reserved`` shoulder must not be used yet.
     """
 
     shoulder: str | None
@@ -37,11 +34,8 @@ class Shoulder(NamedTuple):
 
 
 def shoulder(ark: Ark, profile: Profile) -> Shoulder:
-    """Return the shoulder at the beginning of the Name of the ARK ``ark``, and whether the policy reserves it.
-
-    ``profile`` is the profile of the IRI policy.
-
-    The normal form counts, so hyphens are ignored (P-16). Source: section 3.1; POL-028 to POL-031.
+    """Return the shoulder of an ARK in normal form (P-16), and whether the policy reserves it. Source: section 3.1;
+    POL-028 to POL-031.
 
     >>> from ..ark.parser import parse
     >>> from .profile import built_in
@@ -58,13 +52,8 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Return whether the policy permits new names with the shoulder ``text``. It must be complete and not reserved.
-
-    ``profile`` is the profile of the IRI policy.
-
-    >>> from .profile import built_in
-    >>> [allows_shoulder(text, built_in("17beta")) for text in ("73", "730", "0", "")]
-    [False, True, False, False]
+    """Return whether the policy permits new names with the shoulder ``text``. It must be complete, as "730", and not
+    reserved.
     """
     if profile.shoulders == "decimal" and not _DECIMAL.fullmatch(text):
         return False
@@ -72,22 +61,13 @@ def allows_shoulder(text: str, profile: Profile) -> bool:
 
 
 def naan_and_name(ark: Ark) -> tuple[str, str]:
-    """Return the NAAN and the Name of the ARK ``ark`` in normal form, without its components and variants.
-
-    >>> from ..ark.parser import parse
-    >>> naan_and_name(parse("ark:21206/10-015/p1.pdf"))
-    ('21206', '10015')
-    """
+    """Return the NAAN and the Name of an ARK in normal form, without its components and variants."""
     return ark.normal_naan, split_variants(ark.basic.split("/", 2)[1])[0]
 
 
 def meaning(name: str) -> str | None:
-    """Return the part of ``name`` that looks like a word, such as "maps", or None. ``name`` is the Name of an ARK.
-
-    Return None for an opaque Name. A word has four or more ASCII letters that include a vowel.
-
-    A name of 16 or more hexadecimal digits counts as opaque. This is a heuristic: it accepts "tmp1" and reports
-    "x5deaf".
+    """Return the part of the Name of an ARK that looks like a word, or None for an opaque one. A word has four or more
+    ASCII letters that include a vowel. A name of 16 or more hexadecimal digits is opaque.
 
     >>> meaning("mtf_pharmacology"), meaning("x6np1"), meaning("00deadbeef00cafe")
     ('pharmacology', None, None)
@@ -98,11 +78,8 @@ def meaning(name: str) -> str | None:
 
 
 def ark_of(text: str, profile: Profile) -> Ark | None:
-    """Return the ARK in ``text``, which is either the ARK alone or its URL at a resolver of the profile.
-
-    ``profile`` is the profile of the IRI policy.
-
-    Return None for any other text, also for an ARK at another resolver.
+    """Return the ARK in ``text``, which is either the ARK alone or its URL at a resolver of the profile. Return None
+    for any other text, also for an ARK at another resolver.
 
     >>> from .profile import built_in
     >>> ark_of("https://n2t.net/ark:21206/10015", built_in("17beta")).name
@@ -122,15 +99,8 @@ def ark_of(text: str, profile: Profile) -> Ark | None:
 
 
 def equivalence_class(text: str, profile: Profile) -> tuple[str, ...]:
-    """Return the texts in normal form that identify the same as the ARK ``text``: the ARK, and its URL at each
-    resolver.
-
-    ``profile`` is the profile of the IRI policy.
-
-    Every other spelling of such a text is equivalent, too. The result is empty for a text that is not an ARK and for an
-    ARK under another resolver.
-
-    Source: section 3; POL-025, POL-026.
+    """Return the texts in normal form that identify the same as an ARK: the ARK, and its URL at each resolver. The
+    result is empty for any other text and for an ARK under another resolver (section 3; POL-025, POL-026).
 
     >>> from .profile import built_in
     >>> equivalence_class("https://n2t.net/ark:/21206/100-15", built_in("17beta"))[:2]

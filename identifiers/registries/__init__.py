@@ -1,15 +1,11 @@
-"""Registries of NAANs, shoulders, URN namespaces and URI schemes: who registered what, without a network.
-
-The package contains tables (``identifiers/data/*.jsonl``). ``ararat registry update`` makes newer ones, and :func:`use`
-sets their folder. A table is read at its first lookup.
+"""Registries of NAANs, shoulders, URN namespaces and URI schemes: who registered what, without a network. The package
+contains tables (``identifiers/data/*.jsonl``). ``ararat registry update`` makes newer ones, and :func:`use` sets their
+folder.
 
 >>> authority("12148").name
 'National Library of France'
 >>> namespace("ISBN").kind, scheme("DOI").status
 ('formal', 'permanent')
-
-:mod:`.lookup` finds records, :mod:`.descriptions` formats them for reports, and :mod:`.tables` defines them.
-:mod:`.files` reads the official files of the registries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Describe the registration of an identifier, NAAN, URN namespace or URI scheme in JSON values, for reports and pages.
 
-Each description is a dict with at least these members: ``registry``, the name of the registry; ``key``, the registered
-name in normal form; ``registered``, whether the table contains this key; ``snapshot``, the date and source of the
-table; and ``explanation``, a sentence with its source about a special name such as NAAN 99999, or None.
+Each description has the ``registry``, the registered name as ``key``, whether it is ``registered``, and the date and
+source of the table (``snapshot``). Its ``explanation`` is about a special name such as NAAN 99999, or None.
 """
 
 from __future__ import annotations
@@ -54,14 +53,9 @@ _DOCUMENTS = {
 
 
 def of_ark(ark: Ark) -> dict[str, Any]:
-    """Describe the registration of the NAAN and shoulder of the ARK ``ark`` in JSON values.
-
-    In addition to the members that all descriptions have:
-
-    - ``holder``: name, native_name, acronym, since, where, organization, policy (a sentence by code) and policy_url, or
-      None.
-    - ``shoulder``: the registered beginning of the name and the first five members of ``holder``, or None.
-    - ``resolver``: the template, its HTTP status, the address of this ARK or None, and the problems that prevent one.
+    """Describe the registration of the NAAN and shoulder of an ARK in JSON values. ``holder`` and ``shoulder`` are None
+    if they are not registered. ``resolver`` has the template, its HTTP status, and the address of this ARK, or the
+    problems that prevent one.
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
@@ -71,12 +65,8 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
 
 def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
-    """Describe the registration of the NAAN ``key`` and of the shoulder of a text in JSON values.
-
-    The text begins like an ARK with this NAAN. The rest of it need not be valid.
-
-    >>> of_template_parts("61903", TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903"))["holder"]["acronym"]
-    'FS'
+    """Describe the registration of the NAAN ``key`` and of the shoulder of a text that begins like an ARK of it. The
+    rest of the text need not be valid.
     """
     holder = authority(key)
     shoulder = current().shoulder(parts.key) if holder else None
@@ -98,11 +88,8 @@ def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
 
 
 def of_naan(naan: str) -> dict[str, Any]:
-    """Describe the registration of the NAAN ``naan`` (in normal form) in JSON values: holder, resolver and shoulders.
-
-    The result is like that of :func:`of_ark` with two differences. ``resolver`` contains the resolver prefix of the
-    template, or None, instead of an address. ``shoulders`` lists all registered shoulders of the NAAN with their
-    resolvers.
+    """Describe the registration of a NAAN in normal form, like :func:`of_ark`, with two differences. ``resolver`` has
+    the prefix of the template instead of an address. ``shoulders`` lists all registered ones with their resolvers.
 
     >>> naan = of_naan("99152")
     >>> naan["registered"], naan["shoulders"][0]["shoulder"], naan["shoulders"][0]["resolver"]["prefix"]
@@ -122,8 +109,7 @@ def of_naan(naan: str) -> dict[str, Any]:
 
 
 def headline_of_naan(naan: str) -> str | None:
-    """Return a phrase that describes the ARKs of the special NAAN ``naan``, such as one for examples or tests. Return
-    None for other NAANs.
+    """Return a phrase about the ARKs of a special NAAN, such as the one for tests, or None for other NAANs.
 
     >>> headline_of_naan("99999"), headline_of_naan("12148")
     ('An ARK for tests, which leads nowhere', None)
@@ -132,9 +118,8 @@ def headline_of_naan(naan: str) -> str | None:
 
 
 def holder_of_test(normal_form: str) -> Authority | None:
-    """Return the organization whose quick test ARK ``normal_form`` is, or None for another identifier.
-
-    arks.org sets the names 9NNNNN_... below NAAN 99999 aside for tests of the holder of the NAAN NNNNN.
+    """Return the organization whose quick test ARK this is, or None. arks.org sets the names 9NNNNN_... below NAAN
+    99999 aside for tests of the holder of NNNNN.
 
     >>> holder_of_test("ark:99999/912148_testxyz").key, holder_of_test("ark:99999/fk4x")
     ('12148', None)
@@ -144,10 +129,8 @@ def holder_of_test(normal_form: str) -> Authority | None:
 
 
 def of_urn(urn: Urn) -> dict[str, Any]:
-    """Describe the registration of the namespace of the URN ``urn`` in JSON values.
-
-    In addition to the members that all descriptions have: ``kind`` ("formal", "informal" or None), ``references`` (each
-    with text and URL), ``template`` (the address of the registration), ``since`` and ``updated``.
+    """Describe the registration of the namespace of a URN. ``kind`` is "formal", "informal" or None. ``references``
+    have text and URL each, and ``template`` is the address of the registration.
 
     >>> from ararat.identifiers.urn import parser as urn
     >>> description = of_urn(urn.parse("urn:ISBN:0451450523"))
@@ -158,12 +141,7 @@ def of_urn(urn: Urn) -> dict[str, Any]:
 
 
 def of_namespace(nid: str) -> dict[str, Any]:
-    """Describe the registration of a URN namespace in JSON values, like :func:`of_urn`. ``nid`` is its identifier in
-    any case.
-
-    >>> of_namespace("EXAMPLE")["explanation"]["reference"]
-    'RFC 6963'
-    """
+    """Describe the registration of a URN namespace, in any case of its letters, like :func:`of_urn`."""
     key = nid.lower()
     record = namespace(key)
     return {
@@ -174,10 +152,8 @@ def of_namespace(nid: str) -> dict[str, Any]:
 
 
 def of_scheme(text: str) -> dict[str, Any] | None:
-    """Describe the URI scheme at the start of ``text`` in JSON values. Return None if ``text`` does not start with one.
-
-    The result is like that of :func:`of_urn`, but with ``name``, ``status``, ``description`` and ``notes`` instead of
-    ``kind``.
+    """Describe the URI scheme at the start of ``text``, or return None without one. The result is like that of
+    :func:`of_urn`, but with ``name``, ``status``, ``description`` and ``notes`` instead of ``kind``.
 
     >>> description = of_scheme("doi:10.1000/182")
     >>> description["key"], description["status"], description["registered"], of_scheme("no scheme")
@@ -190,11 +166,7 @@ def of_scheme(text: str) -> dict[str, Any] | None:
 
 
 def of_scheme_name(name: str) -> dict[str, Any]:
-    """Describe the registration of a URI scheme in JSON values, like :func:`of_scheme`. ``name`` has no colon.
-
-    >>> of_scheme_name("DOI")["since"]
-    '2020-05-14'
-    """
+    """Describe the registration of a URI scheme, without its colon, like :func:`of_scheme`."""
     key = name.lower()
     record = scheme(key)
     return {
@@ -268,11 +240,7 @@ def _registration(record: RegisteredNamespace | Scheme | None) -> dict[str, Any]
 
 
 def _reference(text: str) -> dict[str, str | None]:
-    """Return a reference as text and, if known, URL.
-
-    >>> _reference("RFC8141"), _reference("C2PA <https://c2pa.org/>")["url"]
-    ({'text': 'RFC 8141', 'url': 'https://www.rfc-editor.org/rfc/rfc8141'}, 'https://c2pa.org/')
-    """
+    """Return a reference as text and, if known, URL."""
     if named := _NAMED.fullmatch(text):
         return {"text": named[1], "url": named[2]}
     for start, address in _DOCUMENTS.items():

@@ -1,7 +1,6 @@
-"""Read the official files of the registries of NAANs, URN namespaces and URI schemes, in all their forms.
-
-The files are untrusted: their size is limited, XML with a document type is refused, hidden characters are removed, and
-persons are dropped. Each error contains the file and, if known, line and column.
+"""Read the official files of the registries of NAANs, URN namespaces and URI schemes, in all their forms. They are
+untrusted: size is limited, a document type is refused, hidden characters and persons are dropped. Each error contains
+the file and, if known, line and column.
 """
 
 from __future__ import annotations
@@ -17,15 +16,12 @@ LARGEST = 32 * 1024 * 1024
 
 
 def read(octets: bytes, *, name: str, date: str | None = None) -> list[AnyTable]:
-    """Parse an official file of the registries of NAANs, URN namespaces or URI schemes. Return the tables in it.
+    """Parse an official file of the registries of NAANs, URN namespaces or URI schemes, and return the tables in it.
 
-    - ``octets``: the NAAN registry as JSON (NAANs and shoulders) or text (NAANs), or the registry of URN namespaces or
-      URI schemes of IANA as XML. At most :data:`LARGEST` bytes.
-    - ``name``: the file name for errors.
-    - ``date``: the day of the facts (YYYY-MM-DD), for a file that does not contain it.
-
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has no valid table, and ValueError
-    for an invalid ``date``.
+    The file is JSON or text of the NAAN registry, or XML of IANA, of at most :data:`LARGEST` bytes. ``name`` is for
+    errors. ``date`` (YYYY-MM-DD) is for a file that does not contain its date. Raises
+    :class:`~ararat.identifiers.registries.tables.RegistryError` if it has no valid table, and ValueError for an invalid
+    ``date``.
 
     >>> [table] = read(b"erc:\\nwhen: 2020.01.29\\n\\nnaa:\\nwho: The Museum\\nwhat: 10101\\n", name="naan.txt")
     >>> table.registry.name, table.records["10101"].name

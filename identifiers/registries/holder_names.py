@@ -34,10 +34,8 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
 
 
 class HolderName(str):
-    """The name of a holder for an English sentence, with its article, and its forms for other languages.
-
-    ``plain`` is the English name without an article. ``native`` is the native name, and ``native_language`` the
-    language in which it is, or "" if that is not known.
+    """The name of a holder for an English sentence, with its article. ``plain`` is without an article. ``native`` is
+    the native name, and ``native_language`` its language, or "" if that is not known.
 
     >>> name = HolderName("National Library of France", "Bibliothèque nationale de France", "https://ark.bnf.fr")
     >>> name, name.in_language("fr"), name.in_language("de")

@@ -1,9 +1,5 @@
-"""Read the URN namespaces and URI schemes registries of IANA (XML).
-
-References to documents are kept: RFCs, drafts, errata, web pages and other registries. References to persons are
-dropped.
-
-Source: RFC 8141, section 6; RFC 7595, section 3.8; SCH-001, SCH-002, SCH-005.
+"""Read the URN namespaces and URI schemes registries of IANA (XML). References to documents are kept, those to persons
+are dropped. Source: RFC 8141, section 6; RFC 7595, section 3.8; SCH-001, SCH-002, SCH-005.
 """
 
 from __future__ import annotations
@@ -39,13 +35,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """An entry in an XML file of a registry of IANA, as written. ``line`` is the number of its first line, from 1.
-
-    ``name`` is the scheme or namespace, ``kind`` its type, ``status`` its status, and ``template`` the address of its
-    registration. ``references`` are documents. ``since`` and ``updated`` are dates, ``description`` and ``notes``
-    further texts.
-
-    A text that the file does not contain is None.
+    """An entry in an XML file of a registry of IANA, as written, at the line ``line`` (from 1). ``template`` is the
+    address of its registration, and ``references`` are documents. A text that the file does not contain is None.
     """
 
     line: int
@@ -61,10 +52,8 @@ class RegistryEntry:
 
 
 def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
-    """Read the table of URN namespaces or of URI schemes in ``file``, an XML file of IANA.
-
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has a document type, is not XML or
-    is another registry. An invalid or repeated entry is also an error.
+    """Read the table of URN namespaces or of URI schemes in an XML file of IANA. Raises RegistryError for a document
+    type, a fault of the XML, another registry, and an invalid or repeated entry.
     """
     root = _tree(file)
     registries = {each.attributes.get("id"): each for each in root.children("registry")}
@@ -151,11 +140,7 @@ def _line(line: int) -> tuple[int, None]:
 
 
 def _document(text: str) -> str | None:
-    """Return the normal form of a reference to a document, or None for another text, such as a person's name.
-
-    >>> [_document(text) for text in ("RFC9110, Section 4.2.1", "RFC-ietf-core-href-29", "Some_Body")]
-    ['RFC9110', 'draft-ietf-core-href-29', None]
-    """
+    """Return the normal form of a reference to a document, or None for another text, such as a person's name."""
     if rfc := _RFC.fullmatch(text):
         return f"RFC{rfc[1]}"
     if draft := _DRAFT.fullmatch(text):
@@ -168,10 +153,8 @@ def _document(text: str) -> str | None:
 
 @dataclass(slots=True)
 class XMLElement:
-    """An XML element. ``content`` contains its texts and child elements in the order of the file.
-
-    ``name`` has no XML namespace if it is that of IANA. ``attributes`` maps names to values. ``line`` is the number of
-    the first line, from 1.
+    """An XML element, at the line ``line`` (from 1). ``content`` has its texts and child elements in the order of the
+    file. ``name`` is without the XML namespace of IANA.
     """
 
     name: str
@@ -181,10 +164,8 @@ class XMLElement:
 
     @property
     def text(self) -> str:
-        """The text of the element, including that of the elements inside.
-
-        For an element ``xref`` without text, which is a reference, its target is inserted in brackets. A reference to a
-        person is omitted.
+        """The text of the element and of those inside. A reference (``xref``) without text is its target in brackets. A
+        reference to a person is omitted.
         """
         return "".join(part if isinstance(part, str) else part._shown for part in self.content)
 

@@ -1,6 +1,5 @@
-"""Look up NAANs, shoulders, URN namespaces and URI schemes in registry tables, without a network.
-
-The tables are in folders: those that :func:`use` sets, and that of the package. A table is read at its first lookup.
+"""Look up NAANs, shoulders, URN namespaces and URI schemes in registry tables, without a network. The tables are in
+folders: those that :func:`use` sets, and that of the package. A table is read at its first lookup.
 """
 
 from __future__ import annotations
@@ -31,10 +30,8 @@ BUNDLED = resources.files(__spec__.parent.rpartition(".")[0]) / "data"
 
 
 class Registries:
-    """The registry tables in a list of folders. The first folder that contains a table takes precedence.
-
-    A folder is a ``pathlib.Path`` or a ``Traversable`` of ``importlib.resources``. The last folder must contain all
-    tables. A table that cannot be read is skipped, so that lookups never fail; ``passed_over`` contains the errors.
+    """The registry tables in a list of folders. The first folder with a table takes precedence, and the last must have
+    all. A table that cannot be read is skipped, so that lookups never fail. ``passed_over`` contains the errors.
     """
 
     def __init__(self, *folders: Traversable) -> None:
@@ -43,11 +40,8 @@ class Registries:
         self._tables: dict[str, Table[Any]] = {}
 
     def table(self, registry: Registry[Record]) -> Table[Record]:
-        """Return the table of ``registry``, such as that of NAANs. It is read at the first call, and then kept.
-
-        The first folder with a valid table is used.
-
-        Raises :class:`~.tables.RegistryError` if no folder has a valid table.
+        """Return the table of a registry, from the first folder with a valid one. It is read at the first call. Raises
+        :class:`~.tables.RegistryError` without a valid table.
         """
         table = self._tables.get(registry.name)
         if table is None:
@@ -62,21 +56,15 @@ class Registries:
 
     @functools.cached_property
     def shoulders(self) -> Mapping[str, tuple[Authority, ...]]:
-        """The registered shoulders (beginnings of names) by NAAN. The shoulders of a NAAN are in the order of the
-        table.
-        """
+        """The registered shoulders (beginnings of names) by NAAN, in the order of the table."""
         by_naan: dict[str, list[Authority]] = {}
         for key, record in self.table(SHOULDERS).records.items():
             by_naan.setdefault(key.partition("/")[0], []).append(record)
         return {naan: tuple(records) for naan, records in by_naan.items()}
 
     def shoulder(self, path: str) -> Authority | None:
-        """Return the record of the longest registered shoulder (beginning of names) that ``path`` starts with, or None.
-
-        ``path`` is NAAN, slash and Name, without hyphens.
-
-        >>> current().shoulder("99152/b4abc").key
-        '99152/b4'
+        """Return the record of the longest registered shoulder that ``path`` (NAAN, slash and Name, without hyphens)
+        starts with, or None.
         """
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1
@@ -103,28 +91,21 @@ _current = Registries(BUNDLED)
 
 
 def use(*folders: Traversable) -> None:
-    """Set ``folders``, in which this process looks up registry tables, before that of the package. Without a folder,
-    only that of the package is used.
-
-    This applies to the whole process. Call it once at the start of a program. A missing folder is not an error.
+    """Set the folders in which this process looks up registry tables before that of the package. Without a folder, only
+    that of the package is used. Call it at the start of a program. A missing folder is not an error.
     """
     global _current
     _current = Registries(*folders, BUNDLED)
 
 
 def current() -> Registries:
-    """Return the tables that all lookups of this process use. :func:`use` replaces them.
-
-    >>> current().table(SCHEMES).records["https"].status
-    'permanent'
-    """
+    """Return the tables that all lookups of this process use. :func:`use` replaces them."""
     return _current
 
 
 def authority(naan: str) -> Authority | None:
-    """Return the organization that holds a NAAN, or None if the NAAN is not registered (ARK-013).
-
-    ``naan`` is in normal form: without hyphens and percent-encoding.
+    """Return the organization that holds a NAAN in normal form (without hyphens and percent-encoding), or None if it is
+    not registered (ARK-013).
 
     >>> authority("12148").name, authority("bbbbb")
     ('National Library of France', None)
@@ -133,9 +114,8 @@ def authority(naan: str) -> Authority | None:
 
 
 def namespace(nid: str) -> RegisteredNamespace | None:
-    """Return the record of a URN namespace in the registry of IANA, or None if it is not registered.
-
-    ``nid`` is the namespace identifier in any case. :mod:`ararat.identifiers.namespaces` has the rules of namespaces.
+    """Return the record of a URN namespace in the registry of IANA, or None. Its identifier can be in any case.
+    :mod:`ararat.identifiers.namespaces` has the rules of namespaces.
 
     >>> namespace("ISBN").kind, namespace("no-such-nid")
     ('formal', None)
@@ -144,9 +124,7 @@ def namespace(nid: str) -> RegisteredNamespace | None:
 
 
 def scheme(name: str) -> Scheme | None:
-    """Return the record of a URI scheme in the registry of IANA, or None if it is not registered.
-
-    ``name`` is the name of the scheme in any case, without its colon.
+    """Return the record of a URI scheme, in any case and without its colon, in the registry of IANA, or None.
 
     >>> scheme("DOI").status, scheme("no-such-scheme")
     ('permanent', None)
@@ -155,9 +133,8 @@ def scheme(name: str) -> Scheme | None:
 
 
 class Disagreement(NamedTuple):
-    """A difference between a setting of the site and the registry of NAANs.
-
-    ``field`` is "naan", "prefix" or "name". ``here`` is the setting, ``registered`` the value in the registry or None.
+    """A difference between a setting of the site and the registry of NAANs. ``field`` is "naan", "prefix" or "name",
+    ``here`` the setting, and ``registered`` the value in the registry or None.
     """
 
     field: str
@@ -166,13 +143,8 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(naan: str, prefixes: Sequence[str], *, name: str | None = None) -> Iterator[Disagreement]:
-    """Yield the differences between the settings of a site and the record of its NAAN ``naan`` in the registry
-    (ARK-022).
-
-    ``prefixes`` are its resolver prefixes. ``name`` is the name of the organization; None is not compared.
-
-    "Every NAA MUST contact the ARK Maintenance Agence when necessary to keep up to date the prefix of its authoritative
-    resolver and in the same way SHOULD keep up to date the other information kept in the registry."
+    """Yield the differences between the settings of a site and the record of its NAAN in the registry (ARK-022).
+    Without the ``name`` of the organization, it is not compared.
 
     >>> list(disagreements("12148", ["https://ark.bnf.fr/", "https://gallica.bnf.fr"]))
     [Disagreement(field='prefix', here='https://gallica.bnf.fr', registered='https://ark.bnf.fr')]

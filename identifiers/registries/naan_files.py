@@ -1,10 +1,6 @@
-"""Read the registry of NAANs (numbers of organizations that assign ARKs) in its official forms: JSON and text (ANVL).
-
-JSON (version 2) contains NAANs and shoulders (registered beginnings of names), each with a target template. Text
-contains NAANs with a base URL, which is converted to a template. Only facts about the organization are kept. Contacts,
-postal addresses, test identifiers and locations are dropped, because some holders are persons.
-
-Source: ARK draft, section 3.1 (ARK-013, ARK-020); the comment at the start of the text file.
+"""Read the registry of NAANs in its official forms: JSON (version 2, with shoulders) and text (ANVL). Contacts, postal
+addresses, test identifiers and locations are dropped, because some holders are persons. Source: ARK draft, section 3.1
+(ARK-013, ARK-020); the comment at the start of the text file.
 """
 
 from __future__ import annotations
@@ -31,11 +27,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def read_json(file: RegistryFile) -> list[Table[Authority]]:
-    """Parse the registry of NAANs from ``file``, in its JSON form. Return the tables of NAANs and of shoulders, if the
-    file has some.
-
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has another form, or if a record is
-    invalid or repeated.
+    """Parse the JSON form of the registry of NAANs. Return the table of NAANs and that of shoulders, if it has some.
+    Raises RegistryError for another form, and an invalid or repeated record.
     """
     try:
         whole = json.loads(file.text)
@@ -65,11 +58,8 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
 
 
 def read_anvl(file: RegistryFile) -> Table[Authority]:
-    """Parse the registry of NAANs from ``file``, in its text form (ANVL). Private labels, with an exclamation mark, are
-    ignored.
-
-    Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the text is not ANVL, or if a record is
-    invalid or repeated.
+    """Parse the text form (ANVL) of the registry of NAANs. Private labels, with an exclamation mark, are ignored.
+    Raises RegistryError for another form, and an invalid or repeated record.
     """
     head: list[anvl.Record] = []
     try:

@@ -1,7 +1,4 @@
-"""Shared parts of the readers of registry files: error places, and checked texts and dates.
-
-The files are untrusted. Texts are limited in length and stripped of hidden characters. Keys must not repeat.
-"""
+"""Shared parts of the readers of registry files: error places, and checked texts and dates. The files are untrusted."""
 
 from __future__ import annotations
 
@@ -22,10 +19,8 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class RegistryFile:
-    """The text of a registry file, with the methods that create errors with its name, line and column.
-
-    ``name`` is the name of the file, and ``text`` its content. ``date`` is the day of the facts (YYYY-MM-DD). It is
-    needed for a file that does not contain it.
+    """The text of a registry file, which creates errors with its ``name``, line and column. ``date`` (YYYY-MM-DD) is
+    the day of the facts, for a file that does not contain it.
     """
 
     name: str
@@ -33,27 +28,16 @@ class RegistryFile:
     date: str | None = None
 
     def error(self, message: str, line: int | None = None, column: int | None = None) -> RegistryError:
-        """Create an error about the registry file with this ``message``. ``line`` and ``column`` count from 1, or are
-        None for the whole file.
-
-        >>> print(RegistryFile("naan.txt", "").error("the file is empty", 1))
-        naan.txt, line 1: the file is empty
-        """
+        """Create an error about the file, at a line and column from 1, or None for the whole file."""
         return RegistryError(message, self.name, line, column)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column of the character at ``offset`` in the registry file, both from 1.
-
-        >>> RegistryFile("naan.txt", "erc:\\nnaa:").place(6)
-        (2, 2)
-        """
+        """Return the line and the column of the character at ``offset``, both from 1."""
         return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
 
     def snapshot(self, date: str | None, source: str) -> TableOrigin:
-        """Return the origin of the tables in the file: a date and the URL ``source``.
-
-        The date is the field ``date``, else the parameter, which is the date in the file. Raises
-        :class:`~.tables.RegistryError` if both are None.
+        """Return the origin of the tables: the field ``date``, else the parameter, which is the date in the file, and a
+        URL. Raises RegistryError if both dates are None.
         """
         day = self.date or date
         if day is None:
@@ -66,13 +50,8 @@ def collect(
     records: Iterable[tuple[int, Record]],
     place: Callable[[int], tuple[int, int | None]],
 ) -> list[Record]:
-    """Return ``records``, those of the registry ``file``, as a list. Raise :class:`~.tables.RegistryError` if a key is
-    repeated.
-
-    "gives at most one NAA" (ARK-013).
-
-    Each record comes with a number. ``place`` converts the number to the line and column (from 1, or None) of the
-    error.
+    """Return the numbered records of a registry file as a list. Raises RegistryError if a key is repeated: "gives at
+    most one NAA" (ARK-013). ``place`` converts the number to the line and column of the error.
     """
     first_places: dict[str, int] = {}
     result: list[Record] = []
@@ -87,21 +66,15 @@ def collect(
 
 
 def visible(value: str) -> str:
-    """Return ``value``, a text of a registry file, on one line, without hidden characters.
-
-    The joiners that Arabic and Indic scripts need stay.
-
-    >>> visible(" Mus\\u00e9e\\n \\u202ed'Art ")
-    "Mus\\xe9e d'Art"
+    """Return a text of a registry file on one line, without hidden characters. The joiners that Arabic and Indic
+    scripts need stay.
     """
     return " ".join(characters.HIDDEN.sub(_keep_joiner, " ".join(value.split())).split())
 
 
 def text_of(value: object) -> str | None:
-    """Return ``value``, a text of a registry file, on one line and without hidden characters.
-
-    Return None for None, for an empty text, and for "(:unkn)" and similar codes of ANVL. Raises ValueError for any
-    other type and for a text longer than :data:`MAX_TEXT`.
+    """Return a text of a registry file on one line, without hidden characters. None, an empty text, and codes of ANVL
+    such as "(:unkn)" give None. Raises ValueError for any other type and above :data:`MAX_TEXT` characters.
 
     >>> text_of(" The  Museum\\n"), text_of("(:unkn)")
     ('The Museum', None)
@@ -117,9 +90,8 @@ def text_of(value: object) -> str | None:
 
 
 def day_of(value: object) -> str | None:
-    """Return the date ``value`` as YYYY-MM-DD, from an ISO date or date-time, or a TEMPER date with dots.
-
-    Raises ValueError for any other value.
+    """Return a date as YYYY-MM-DD, from an ISO date or date-time, or a TEMPER date with dots. Raises ValueError for any
+    other value.
 
     >>> day_of("2005.07.17"), day_of("2020-06-04T00:00:00+00:00"), day_of(None)
     ('2005-07-17', '2020-06-04', None)
@@ -129,11 +101,7 @@ def day_of(value: object) -> str | None:
 
 
 def day(text: str) -> str:
-    """Check that ``text`` is a date of the form YYYY-MM-DD, and return it. Raises ValueError for any other text.
-
-    >>> day("2026-11-22")
-    '2026-11-22'
-    """
+    """Check that ``text`` is a date of the form YYYY-MM-DD, and return it. Raises ValueError for any other text."""
     if not re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError("expected a date: YYYY-MM-DD")
     return datetime.date.fromisoformat(text).isoformat()

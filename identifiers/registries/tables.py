@@ -1,13 +1,8 @@
-"""Registry tables: the facts of a registry with their date and source.
-
-A table is JSON Lines. The first line is an object that describes the table. Each other line is an array: the key, then
-the fields of the record in order, without default values at the end. Keys ascend, so that two snapshots can be compared
-line by line:
+"""Registry tables as JSON Lines. The first line describes the table. Each other line is the key and the fields of a
+record in order, without default values at the end. Keys ascend, so that snapshots can be compared line by line:
 
     {"registry": "uri-schemes", "date": "2026-08-13", "source": "https://www.iana.org/assignments/uri-schemes/..."}
     ["aaa","permanent","Diameter Protocol",["RFC6733"]]
-
-:func:`read` checks everything, so that a lookup is one dictionary access that cannot fail.
 """
 
 from __future__ import annotations
@@ -21,10 +16,8 @@ from ..text import display
 
 
 class RegistryError(ValueError):
-    """Raised when a registry file cannot be used.
-
-    ``message`` is the reason. ``file``, ``line`` and ``column`` (from 1, or None) are the place. ``str()`` of the error
-    is printable ASCII.
+    """Raised when a registry file cannot be used. ``line`` and ``column`` count from 1, or are None. ``str()`` of the
+    error is printable ASCII.
     """
 
     def __init__(self, message: str, file: str, line: int | None = None, column: int | None = None) -> None:
@@ -42,9 +35,7 @@ class RegistryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TableOrigin:
-    """The origin of a registry table: ``date`` is the day of its facts (YYYY-MM-DD), and ``source`` the URL of the
-    official file.
-    """
+    """The origin of a registry table: the day of its facts (YYYY-MM-DD), and the URL of the official file."""
 
     date: str
     source: str
@@ -57,13 +48,11 @@ class TableOrigin:
 class Authority:
     """The holder of a NAAN (an organization that assigns ARKs) or of a shoulder (a registered beginning of names).
 
-    - ``key``: the NAAN, or the NAAN, a slash and the shoulder.
-    - ``name``: the English name if ``native_name`` is set. ``acronym``: None if it has none.
+    - ``key``: the NAAN, or the NAAN, a slash and the shoulder. ``name``: the English name if ``native_name`` is set.
     - ``since``: the date of the registration, YYYY-MM-DD. ``where``: the base URL as registered.
-    - ``organization``: "NP" (non-profit), "FP" (for-profit) or None.
-    - ``policy``: codes of the promises about the names. ``policy_url``: the page with the policy.
+    - ``organization``: "NP" (non-profit), "FP" (for-profit) or None. ``policy``: codes of the promises about the names.
     - ``template``: the target template of the ARKs as registered, possibly with flaws (:mod:`.target_templates`).
-    - ``status``: the HTTP status of the redirect to the target.
+      ``status``: the HTTP status of the redirect to the target.
     """
 
     key: str
@@ -81,11 +70,9 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredNamespace:
-    """A URN namespace in the registry of IANA. The registry has no rules for the names in it.
-
-    - ``key``: the namespace identifier in lower case. ``kind``: "formal" or "informal".
-    - ``references``: the documents that define it. ``template``: the address of its registration, or None.
-    - ``since`` and ``updated``: the dates of the registration and of its last change, YYYY-MM-DD or None.
+    """A URN namespace in the registry of IANA, without rules for the names in it. ``key`` is its identifier in lower
+    case, ``kind`` is "formal" or "informal", and ``template`` the address of its registration. Dates are YYYY-MM-DD or
+    None.
     """
 
     key: str
@@ -98,12 +85,9 @@ class RegisteredNamespace:
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """A URI scheme in the registry of IANA.
-
-    - ``key``: the name in lower case, without "(OBSOLETE)" at the end. ``name``: the name as registered if it differs.
-    - ``status``: "permanent", "provisional" or "historical" (SCH-002).
-    - ``references``: the documents that define it. ``template``: the address of its registration, or None.
-    - ``since`` and ``updated``: the dates of the registration and of its last change, YYYY-MM-DD or None.
+    """A URI scheme in the registry of IANA. ``key`` is its name in lower case, without "(OBSOLETE)", and ``name`` the
+    registered one if it differs. ``status`` is "permanent", "provisional" or "historical" (SCH-002). Dates are
+    YYYY-MM-DD or None.
     """
 
     key: str
@@ -121,10 +105,8 @@ Record = TypeVar("Record", Authority, RegisteredNamespace, Scheme)
 
 
 class Registry(NamedTuple, Generic[Record]):
-    """The description of a registry. ``name`` is also that of its table, ``title`` is for people, and ``record`` the
-    type of its records.
-
-    If ``permanent`` is true, the registry never removes a record.
+    """The description of a registry. ``name`` is also that of its table, and ``record`` the type of its records. If
+    ``permanent`` is true, the registry never removes a record.
     """
 
     name: str
@@ -134,11 +116,7 @@ class Registry(NamedTuple, Generic[Record]):
 
     @property
     def file(self) -> str:
-        """The name of the file that contains the table of this registry.
-
-        >>> NAANS.file
-        'naan.jsonl'
-        """
+        """The name of the file of the table, such as "naan.jsonl"."""
         return f"{self.name}.jsonl"
 
 
@@ -152,10 +130,7 @@ SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
 
 
 class Table(NamedTuple, Generic[Record]):
-    """The records of a registry on one day. ``records`` maps each key to its record, in the order of keys.
-
-    ``registry`` is the registry, and ``snapshot`` the day and the source.
-    """
+    """The records of a registry on one day. ``records`` maps each key to its record, in the order of keys."""
 
     registry: Registry[Record]
     snapshot: TableOrigin
@@ -163,20 +138,11 @@ class Table(NamedTuple, Generic[Record]):
 
     @classmethod
     def of(cls, registry: Registry[Record], snapshot: TableOrigin, records: Iterable[Record]) -> Table[Record]:
-        """Create a table of ``registry`` from ``records`` in any order. Of two records with the same key, the last is
-        kept.
-
-        ``snapshot`` is the day and the source of the table.
-        """
+        """Create a table from records in any order. Of two records with the same key, the last is kept."""
         return cls(registry, snapshot, {record.key: record for record in sorted(records, key=lambda each: each.key)})
 
     def text(self) -> str:
-        """Return the registry table as JSON Lines, the form of its file.
-
-        >>> print(Table.of(SCHEMES, TableOrigin("2026-08-13", "iana"), [Scheme("aaa", "permanent")]).text(), end="")
-        {"registry": "uri-schemes", "date": "2026-08-13", "source": "iana"}
-        ["aaa","permanent"]
-        """
+        """Return the registry table as JSON Lines, the form of its file."""
         head = json.dumps({"registry": self.registry.name} | self.snapshot.as_dict(), ensure_ascii=False)
         rows = (json.dumps(_row(each), ensure_ascii=False, separators=(",", ":")) for each in self.records.values())
         return "".join(f"{line}\n" for line in (head, *rows))
@@ -186,12 +152,8 @@ AnyTable: TypeAlias = Table[Authority] | Table[RegisteredNamespace] | Table[Sche
 
 
 class Changes(NamedTuple):
-    """The differences between an old and a new table of one registry: added, vanished and changed keys.
-
-    All are in the order of the keys.
-
-    ``added`` and ``vanished`` contain the keys that only one of the tables has. ``changed`` maps the key of each
-    changed record to the names of its changed fields.
+    """The added, vanished and changed keys of two tables of one registry, in the order of the keys. ``changed`` maps
+    each key to the names of its changed fields.
     """
 
     added: tuple[str, ...]
@@ -200,14 +162,7 @@ class Changes(NamedTuple):
 
 
 def compare(old: Table[Record], new: Table[Record]) -> Changes:
-    """Compare ``old`` and ``new``, two tables of one registry, and return the added, vanished and changed records
-    (ARK-021).
-
-    >>> old = Table.of(SCHEMES, TableOrigin("2020-01-01", ""), [Scheme("a", "permanent"), Scheme("b", "provisional")])
-    >>> new = Table.of(SCHEMES, TableOrigin("2026-01-01", ""), [Scheme("b", "permanent"), Scheme("c", "provisional")])
-    >>> compare(old, new)
-    Changes(added=('c',), changed={'b': ('status',)}, vanished=('a',))
-    """
+    """Compare two tables of one registry, and return the added, vanished and changed records (ARK-021)."""
     both = new.records.keys() & old.records.keys()
     changed = {key: _differences(old.records[key], new.records[key]) for key in new.records if key in both}
     return Changes(
@@ -218,9 +173,8 @@ def compare(old: Table[Record], new: Table[Record]) -> Changes:
 
 
 def read(text: str, registry: Registry[Record], *, file: str | None = None) -> Table[Record]:
-    """Read ``text``, a table of ``registry`` that :meth:`Table.text` has written.
-
-    ``file`` is the file name for errors. Raises :class:`RegistryError`, and nothing else, for any other text.
+    """Read a table that :meth:`Table.text` has written, with all checks. ``file`` is the name for errors. Raises
+    :class:`RegistryError`, and nothing else, for any other text.
 
     >>> text = '{"registry": "uri-schemes", "date": "2026-08-13", "source": "iana"}\\n["aaa","permanent"]\\n'
     >>> read(text, SCHEMES).records["aaa"].status

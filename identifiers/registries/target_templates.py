@@ -1,24 +1,15 @@
 """Target templates: the address of the ARKs of a NAAN or shoulder in the registry, with variables.
 
-The holder of a NAAN writes its template into the registry. Most are correct. Some contain a typing error or an example,
-have no variable, or redirect back to the official resolver. Such a template is *flawed*: its flaws are reported, and it
-is never expanded.
-
 Variables, for ark:/12345/x6np1/c3?q: ``${content}`` 12345/x6np1/c3?q, ``${pid}`` ark:/12345/x6np1/c3?q, ``${value}``
 x6np1/c3?q, ``${prefix}`` 12345, ``${suffix}`` what follows the NAAN and the shoulder that matched, ``${scheme}`` ark.
-The variables of the older resolver of N2T are accepted, too.
+Those of the older resolver of N2T are accepted, too. A template with flaws, such as a typing error, is never expanded.
 
-An ARK is sent to the resolver of its holder in the spelling of the request, because many resolvers know only the
-spelling that they publish. A rule sends the normal form; ``${suffix:given}`` is the spelling of the request there, and
-so are the other variables with ``:given``.
-
-In a query, ``+`` and ``&`` of a value are percent-encoded: programs read ``+`` there as a space.
+An ARK is sent to the resolver of its holder in the spelling of the request, because many know only their own spelling.
+A rule sends the normal form, and variables with ``:given`` the spelling of the request. In a query, ``+`` and ``&`` of
+a value are percent-encoded: programs read ``+`` there as a space.
 
 >>> from ararat.identifiers.ark import parser as ark
->>> parts = TemplateParts.of(ark.parse("ark:12345/x6-np1+a"))
->>> read("https://example.museum/ark:/${content}").expand(parts).address
-'https://example.museum/ark:/12345/x6-np1+a'
->>> read("https://example.museum/show?id=${value}").expand(parts).address
+>>> read("https://example.museum/show?id=${value}").expand(TemplateParts.of(ark.parse("ark:12345/x6-np1+a"))).address
 'https://example.museum/show?id=x6-np1%2Ba'
 """
 
@@ -89,14 +80,12 @@ _OCTET = re.compile(f"{iri.PCT_ENCODED}|.", re.DOTALL)
 
 
 class TemplateParts(NamedTuple):
-    """The parts of an ARK or URN that replace the variables of a target template.
+    """The parts of an ARK or URN that replace the variables of a target template, without the fragment.
 
     - ``label``: "ark:", or "ark:/" in the classic form, or "urn:".
     - ``path``: NAAN, slash, Name and qualifier, in ASCII. ``query``: includes its question mark, or is "".
     - ``problems``: the codes of :data:`FLAWS` because of which this ARK must not be resolved.
     - ``given``: the path in the spelling of the request, for variables with ``:given``; "" if ``path`` has it.
-
-    The fragment is omitted, because clients do not send it.
     """
 
     label: str
@@ -107,8 +96,7 @@ class TemplateParts(NamedTuple):
 
     @classmethod
     def of(cls, ark: Ark) -> TemplateParts:
-        """Return the parts of the ARK ``ark`` for a target template, in its own spelling. Only hyphens in the NAAN are
-        removed.
+        """Return the parts of an ARK in its own spelling. Only hyphens in the NAAN are removed.
 
         >>> from ararat.identifiers.ark import parser as ark
         >>> TemplateParts.of(ark.parse("ARK:/12-345/x-5/%61-b?q-r#f"))
@@ -119,13 +107,8 @@ class TemplateParts(NamedTuple):
 
     @classmethod
     def of_text(cls, text: str, naan: str, problems: tuple[str, ...] = ()) -> TemplateParts:
-        """Return the parts of ``text``, which begins like an ARK, for a target template. The rest can be invalid.
-
-        ``naan`` is its NAAN in normal form. ``problems`` are codes of problems because of which it must not be
-        resolved.
-
-        >>> TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903").path
-        '61903/1:1:MW98-MNJ'
+        """Return the parts of a text that begins like an ARK of ``naan``, in normal form. The rest can be invalid.
+        ``problems`` are codes because of which it must not be resolved.
         """
         if len(text) > _MAX_ARK:
             problems = ("too-long",)
@@ -138,20 +121,12 @@ class TemplateParts(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The path of the name as registered shoulders are spelled: percent-decoded and without hyphens.
-
-        >>> TemplateParts("ark:", "12345/x-5/%61-b", "").key
-        '12345/x5/ab'
-        """
+        """The path as registered shoulders are spelled: percent-decoded and without hyphens, such as "12345/x5/ab"."""
         return _equalize(self.path)
 
 
 class Expansion(NamedTuple):
-    """The address that a target template makes for an ARK, or the problems that prevent one.
-
-    ``address`` is None if the ARK has no address. ``problems`` then contains the codes of :data:`FLAWS` that explain
-    it.
-    """
+    """The address that a target template makes for an ARK, or None with the codes of :data:`FLAWS` that prevent one."""
 
     address: str | None
     problems: tuple[str, ...] = ()
@@ -159,10 +134,8 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A target template in the registry of NAANs, which makes the address of an ARK at its resolver.
-
-    ``text`` is the template as registered. ``flaws`` contains the codes of :data:`FLAWS` for this template. A template
-    with flaws has no addresses.
+    """A target template, which makes the address of an ARK at its resolver. ``text`` is as registered. A template with
+    ``flaws`` (codes of :data:`FLAWS`) has no addresses.
     """
 
     text: str
@@ -170,10 +143,8 @@ class Template:
 
     @property
     def prefix(self) -> str | None:
-        """The address before the ARK in the target template. It is None for flaws, or an ARK in a query or fragment.
-
-        >>> read("https://example.museum/ids/ark:/${content}").prefix
-        'https://example.museum/ids'
+        """The address before the ARK, such as "https://example.museum/ids". It is None for flaws, or an ARK in a query
+        or fragment.
         """
         before = _VARIABLE.split(self.text, maxsplit=1)[0]
         if self.flaws or "?" in before or "#" in before:
@@ -181,10 +152,8 @@ class Template:
         return _FINAL_LABEL.sub("", before).removesuffix("/")
 
     def expand(self, parts: TemplateParts, shoulder: str = "") -> Expansion:
-        """Return the address that the target template makes for an ARK: its variables are replaced by ``parts``.
-
-        ``shoulder`` is the registered beginning of the name that matched, without the NAAN, or "". The result has an
-        address, or None with the reasons.
+        """Return the address of an ARK by this template, or None with the reasons. ``shoulder`` is the registered
+        beginning of the name that matched, without the NAAN, or "".
 
         >>> parts = TemplateParts("ark:/", "12345/fk4/a", "?b")
         >>> read("https://vocab.museum/terms${suffix}").expand(parts, "fk4")
@@ -208,8 +177,7 @@ class Template:
 
 @lru_cache(maxsize=1024)
 def read(text: str) -> Template:
-    """Parse ``text``, a target template in the current syntax or with the variables of N2T. Never raises: errors become
-    flaws.
+    """Parse a target template in the current syntax or with the variables of N2T. Never raises: errors become flaws.
 
     >>> read("https://data.museum/ark:$id")
     Template(text='https://data.museum/ark:/${content}', flaws=())
@@ -221,11 +189,8 @@ def read(text: str) -> Template:
 
 
 def from_base(where: str) -> tuple[int, str]:
-    """Convert the base URL of a NAAN to a redirect status and a target template.
-
-    The text form of the registry has the base URL in ``where``.
-
-    A status before the URL is used, the default is 302. The ARK is appended where the URL has no variable.
+    """Convert the base URL of a NAAN, in the text form of the registry, to a redirect status and a target template. The
+    default status is 302. The ARK is appended where the URL has no variable.
 
     >>> from_base("303 http://n2t.net"), from_base("https://example.museum/id?ark=")
     ((303, 'http://arks.org/ark:/${content}'), (302, 'https://example.museum/id?ark=${pid}'))

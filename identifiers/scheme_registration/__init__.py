@@ -1,10 +1,6 @@
-"""Registrations of URI/IRI schemes: check names and records, and find out who can change the status of a record.
+"""Registrations of URI/IRI schemes: check names and records, and find out who can change the status of a record. The
+rules apply to registration documents (RFC 7595, section 2; SCH-054). The package contains those of ``ark`` and ``urn``.
 
-The rules apply to registration documents (RFC 7595, section 2; SCH-054), so all functions work on a record:
-:class:`Registration`. The package contains the records of ``ark`` and ``urn``.
-
->>> [finding.field for finding in lint(registration("ark"), update=True)]
-['syntax', 'semantics', 'encoding', 'interoperability', 'security']
 >>> lint(registration("ark"), "7595", update=True)
 []
 >>> transition("permanent", "historical", "registrant").allowed

@@ -1,6 +1,5 @@
-"""The rules for a registration of a URI scheme: stable codes in one catalogue, each with its source.
-
-The rules are those of a draft of 2011 (:data:`DRAFT`). RFC 7595 has the same ones, in part in other sections.
+"""The rules for a registration of a URI scheme: stable codes in one catalogue, each with its source. The rules are
+those of a draft of 2011 (:data:`DRAFT`). RFC 7595 has the same ones, in part in other sections.
 """
 
 from __future__ import annotations
@@ -11,13 +10,9 @@ Level = Literal["always", "guideline", "advice"]
 
 
 class RegistrationRule(NamedTuple):
-    """A rule that :func:`~.checks.lint` checks.
-
-    - ``code``: the stable name of the rule.
-    - ``level``: "always" (an error for any status), "guideline" (an error for a permanent registration, a warning for
-      others: SCH-006) or "advice" (a note).
-    - ``title``: the default message. ``expected``: correct content, in words.
-    - ``requirement``: the requirement ID. ``reference``: the document and section.
+    """A rule that :func:`~.checks.lint` checks. ``level`` is "always" (an error for any status), "guideline" (an error
+    for a permanent registration, a warning for others: SCH-006) or "advice" (a note). ``title`` is the default message,
+    and ``requirement`` an ID.
     """
 
     code: str
@@ -42,10 +37,7 @@ _003 = f"{DRAFT}, section"
 
 
 def reference_in(document: str, reference: str) -> str:
-    """Return where a document states a rule for scheme registrations. ``document`` is :data:`DRAFT` or :data:`CURRENT`.
-
-    ``reference`` is the place in :data:`DRAFT`, with the name of the document and the section. The result has the same
-    form.
+    """Return where :data:`DRAFT` or :data:`CURRENT` states a rule. ``reference`` is the place in :data:`DRAFT`.
 
     >>> reference_in("RFC 7595", "draft-ietf-iri-4395bis-irireg-04, section 6.4")
     'RFC 7595, section 7.4'

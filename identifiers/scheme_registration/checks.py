@@ -1,7 +1,5 @@
-"""Check the record of a URI scheme registration by the rules of a profile.
-
-There are two profiles. "7595", the default of the command, is the current BCP. Its template has six fields and leaves
-the rest to the specification. "4395bis" is a draft of 2011 with the eleven fields of RFC 4395 (S-01).
+"""Check the record of a URI scheme registration by the rules of a profile. "7595", the default of the command, is the
+current BCP with six fields. "4395bis" is a draft of 2011 with the eleven fields of RFC 4395 (S-01).
 """
 
 from __future__ import annotations
@@ -23,10 +21,8 @@ Severity = Literal["error", "warning", "note"]
 
 
 class RegistrationProfile(NamedTuple):
-    """The rules of one document for registrations.
-
-    - ``fields``: the names of the fields that a complete record has.
-    - ``minimum``: the names of the fields that a provisional registration needs.
+    """The rules of one document: the ``fields`` of a complete record, and those that a provisional one needs
+    (``minimum``).
     """
 
     name: str
@@ -65,12 +61,8 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFinding:
-    """A rule that the registration record of a URI scheme breaks: ``code`` in :data:`RULES`, the ``field`` of the
-    record, and a message.
-
-    - ``severity``: "error", "warning" or "note", by the level of the rule and the status of the record.
-    - ``message``: printable ASCII. It contains no text of the record except registered names.
-    - ``expected``, ``requirement`` and ``reference``: those of the rule.
+    """A rule that a registration record breaks: ``code`` in :data:`RULES`, the ``field``, and a printable ASCII
+    message. ``severity`` is "error", "warning" or "note", by the level of the rule and the status of the record.
     """
 
     code: str
@@ -86,11 +78,8 @@ class RegistrationFinding:
 
 
 def missing(record: Registration, profile: str = "4395bis") -> list[str]:
-    """Return the fields of ``record`` that are empty, in the order of the template (SCH-048). ``record`` is the
-    registration record of a URI scheme.
-
-    A field that contains only "TBD" or similar counts as empty, but "None known" does not. Raises ValueError for an
-    unknown ``profile``, which is "4395bis" or another of :data:`PROFILES`.
+    """Return the fields of a registration record that are empty, in the order of the template (SCH-048). "TBD" counts
+    as empty, but "None known" does not. Raises ValueError for an unknown profile.
 
     >>> missing(Registration(name="atlas", status="provisional", contact="TBD"), "7595")
     ['applications', 'contact', 'controller', 'references']
@@ -99,16 +88,12 @@ def missing(record: Registration, profile: str = "4395bis") -> list[str]:
 
 
 def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[RegistrationFinding]:
-    """Check ``record``, the registration record of a URI scheme, and return the broken rules in the order of the
-    fields.
+    """Check a registration record of a URI scheme, and return the broken rules in the order of the fields.
 
-    The guidelines are errors for a permanent registration and warnings for another (RFC 7595, section 3: "Meeting
-    these guidelines is REQUIRED for 'permanent' scheme registration", and section 4: "If the scheme definition does
-    not meet the guidelines laid out in Section 3, the differences and reasons SHOULD be noted"; SCH-006). A
-    historical registration needs only its name and a reference. Set ``update`` if the record changes a registered
-    entry: the name must then not be free, but the change of status must be allowed.
-
-    Raises ValueError for a ``profile`` that is not in :data:`PROFILES`.
+    The guidelines are errors for a permanent registration and warnings for another (RFC 7595, sections 3 and 4;
+    SCH-006). A historical one needs only its name and a reference. ``update``: the record changes a registered entry,
+    so the name need not be free, but the change of status must be allowed. Raises ValueError for a profile that is not
+    in :data:`PROFILES`.
 
     >>> [(finding.code, finding.severity) for finding in lint(Registration(name="URN", status="historical"))]
     [('scheme-name-case', 'error'), ('scheme-name-taken', 'error'), ('history-missing', 'warning')]

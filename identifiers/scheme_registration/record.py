@@ -1,14 +1,12 @@
-"""The registration of a URI/IRI scheme: its eleven fields, and its two forms, template and JSON.
-
-The template is the form for a request. A line begins a field with its label, or continues the field before it::
+"""The registration of a URI/IRI scheme: its eleven fields, and its two forms, JSON and the template for a request::
 
     Scheme name: atlas
     Status: provisional
     Contact: The map room,
        maps@example.org
 
-A line that begins with a label, without a space before it, begins a field. Labels are those of RFC 4395, document 003
-or RFC 7595, in upper or lower case. A round trip changes nothing: ``read(record.text()) == record``.
+A line that begins with a label begins a field; any other continues the field before it. Labels are those of RFC 4395,
+document 003 or RFC 7595, in any case. A round trip changes nothing: ``read(record.text()) == record``.
 """
 
 from __future__ import annotations
@@ -29,10 +27,8 @@ LARGEST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class TemplateField:
-    """A field in the template of the registration of a URI scheme.
-
-    - ``name``: the attribute of :class:`Registration`. ``label``: the text before the colon when the field is printed.
-    - ``others``: further labels, in lower case, that :func:`read` accepts. ``hint``: describes the content.
+    """A field in the template: the attribute ``name`` of :class:`Registration`, and the ``label`` before the colon.
+    ``others`` are further labels, in lower case, that :func:`read` accepts.
     """
 
     name: str
@@ -98,10 +94,8 @@ _INDENT = "   "
 
 
 class RegistrationError(ValueError):
-    """Raised when a text is not a registration. ``line`` is the number of the wrong line (from 1), or None for the
-    whole text.
-
-    ``str()`` of the error is printable ASCII. ``message`` is the reason in printable ASCII.
+    """Raised when a text is not a registration. ``line`` is the number of the wrong line from 1, or None for the whole
+    text. ``str()`` of the error is printable ASCII.
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:
@@ -115,14 +109,11 @@ class RegistrationError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A registration of a URI scheme: one text for each field of :data:`FIELDS`, empty if not stated.
+    """A registration of a URI scheme: one text for each field of :data:`FIELDS`, empty if not stated, without outer
+    white space.
 
     ``notes`` are later additions: "new vulnerabilities ... may need to be attached to existing documentation" (document
-    003, section 9; SCH-053). White space around lines and empty lines at both ends are removed. Several empty lines
-    become one. :func:`~.checks.lint` checks the contents. A record has no end date (SCH-036).
-
-    >>> Registration(name="atlas", contact=" maps@example.org\\n").contact
-    'maps@example.org'
+    003, section 9; SCH-053). :func:`~.checks.lint` checks the contents. A record has no end date (SCH-036).
     """
 
     name: str = ""
@@ -144,13 +135,7 @@ class Registration:
         object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidy(each))))
 
     def text(self) -> str:
-        """Return the registration record as a template for a request to IANA (RFC 7595), without empty fields.
-
-        >>> print(Registration(name="atlas", contact="The map room,\\nmaps@example.org").text(), end="")
-        Scheme name: atlas
-        Contact: The map room,
-           maps@example.org
-        """
+        """Return the registration as a template for a request to IANA (RFC 7595), without empty fields."""
         pairs = [(field.label, getattr(self, field.name)) for field in FIELDS]
         pairs += [("Note", note) for note in self.notes]
         return "".join(f"{label}: {_indent_rest(text)}\n" for label, text in pairs if text)
@@ -165,9 +150,8 @@ class Registration:
 
 
 def read(text: str) -> Registration:
-    """Parse ``text``, the registration record of a URI scheme: JSON if it begins with a brace, else a template.
-
-    Raises :class:`RegistrationError`, and no other error, for any other text.
+    """Parse a registration record: JSON if it begins with a brace, else a template. Raises :class:`RegistrationError`,
+    and no other error, for any other text.
 
     >>> read("URI scheme name: atlas\\nStatus: provisional\\n").status
     'provisional'
@@ -190,10 +174,8 @@ def registered_names() -> tuple[str, ...]:
 
 @functools.cache
 def registration(name: str) -> Registration | None:
-    """Return the registration record of the scheme ``name`` from the package, or None if it has no such record.
-
-    The record of ``ark`` is from the ARK draft (section 9), that of ``urn`` from the URN draft (section 7.1).
-    References replace long texts.
+    """Return the registration record of ``ark`` (ARK draft, section 9) or ``urn`` (URN draft, section 7.1), and None
+    for another scheme.
 
     >>> registration("urn").status, registration("https")
     ('permanent', None)

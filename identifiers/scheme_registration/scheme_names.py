@@ -1,7 +1,5 @@
-"""Names of URI/IRI schemes: check the syntax, whether a name can be registered, and which names are similar.
-
-The syntax decides whether a name is *valid*. Whether it is *registrable* also depends on the registry, on the date of
-its table.
+"""Names of URI/IRI schemes: the syntax decides whether a name is *valid*, and the registry also whether it is
+*registrable*.
 """
 
 from __future__ import annotations
@@ -42,13 +40,9 @@ _SHORTEST_LIKENED = 4
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """The properties of a text as the name of a URI scheme, such as whether it can be registered.
-
-    - ``valid``: whether the syntax is correct.
-    - ``registrable``: whether it can be registered: valid, in lower case, not registered, not reserved for examples.
-    - ``status``: "permanent", "provisional" or "historical" if it is registered, else None.
-    - ``private``: whether it begins with a reversed domain, with hyphens or dots, like com-example-info.
-    - ``similar``: registered names that are easily confused with it, in order.
+    """The properties of a text as the name of a URI scheme. It is ``registrable`` if it is valid, in lower case, not
+    registered, and not reserved for examples. ``status`` is that of a registered one. A ``private`` name begins with a
+    reversed domain. ``similar`` are registered names that are easily confused with it.
     """
 
     name: str
@@ -60,9 +54,8 @@ class NameReading:
 
 
 def read_name(name: str) -> NameReading:
-    """Check ``name`` as the name of a URI scheme: its syntax, its registration and similar names. Accepts any str.
-
-    Source: RFC 7595, section 3.8; SCH-030, SCH-031, SCH-049.
+    """Check a name of a URI scheme: its syntax, its registration and similar names (RFC 7595, section 3.8; SCH-030,
+    SCH-031, SCH-049). Accepts any str.
 
     >>> read_name("com-example-info").registrable, read_name("ARK").valid, read_name("ARK").registrable
     (True, True, False)
@@ -79,10 +72,8 @@ def read_name(name: str) -> NameReading:
 
 
 def is_private(name: str) -> bool:
-    """Return whether ``name``, the name of a URI scheme, begins with a reversed domain, such as com-example-info
-    (SCH-035).
-
-    The parts are separated by hyphens (4395bis) or dots (RFC 7595).
+    """Return whether the name of a URI scheme begins with a reversed domain (SCH-035). The parts are separated by
+    hyphens (4395bis) or dots (RFC 7595).
 
     >>> is_private("com-example-info"), is_private("com.example.info"), is_private("view-source-of")
     (True, True, False)
@@ -95,11 +86,8 @@ def is_private(name: str) -> bool:
 
 
 def similar_names(name: str) -> Iterator[str]:
-    """Yield the registered URI schemes whose names are easily confused with the name ``name``, without the name itself
-    (SCH-008).
-
-    They differ in case, separators or digits that look like letters. Names of four or more characters can also differ
-    in one character, added, removed or changed.
+    """Yield the registered URI schemes whose names are easily confused with ``name`` (SCH-008). They differ in case,
+    separators or digits that look like letters. Names of four or more characters can also differ in one character.
 
     >>> list(similar_names("mail-to")), list(similar_names("gopherr")), list(similar_names("ark"))
     (['mailto'], ['gopher'], [])

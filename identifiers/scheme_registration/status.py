@@ -1,7 +1,5 @@
-"""The status of a registered URI scheme (permanent, provisional, historical), and who can request a change.
-
-The rules are those of RFC 7595, section 7.3 (SCH-044 to SCH-047). The requester is one of :data:`ACTORS`. This
-module does not verify the identity of the requester.
+"""The status of a registered URI scheme (permanent, provisional, historical), and who can request a change. Source: RFC
+7595, section 7.3 (SCH-044 to SCH-047). The identity of the requester is not verified.
 """
 
 from __future__ import annotations
@@ -27,10 +25,8 @@ _UPDATERS = ("registrant", "designee", "iesg")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An allowed change of the status of a URI scheme. ``before`` and ``after`` are the statuses; ``before`` is None
-    for a first registration. ``requirement`` is the ID of the rule.
-
-    ``actors`` are the keys of :data:`ACTORS` that can request it. ``takes`` is the condition in words.
+    """An allowed change of the status of a URI scheme; ``before`` is None for a first registration. ``actors`` are the
+    keys of :data:`ACTORS` that can request it, and ``takes`` is the condition in words.
     """
 
     before: str | None
@@ -62,9 +58,7 @@ TRANSITIONS = (
 
 
 def is_way(before: str | None, after: str) -> bool:
-    """Return whether the status of a URI scheme can change from ``before`` to ``after`` at all.
-
-    At least one of :data:`ACTORS` must be able to request it.
+    """Return whether at least one of :data:`ACTORS` can request the change of a status.
 
     >>> is_way("permanent", "historical"), is_way("historical", "permanent")
     (True, False)
@@ -74,9 +68,8 @@ def is_way(before: str | None, after: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result of :func:`transition`: whether a change of status is allowed.
-
-    ``reason`` is a sentence without a full stop. ``requirement`` is the ID of the rule.
+    """The result of :func:`transition`: whether a change of status is allowed. ``reason`` is a sentence without a full
+    stop.
     """
 
     allowed: bool
@@ -85,17 +78,11 @@ class Decision:
 
 
 def transition(before: str | None, after: str, actor: str) -> Decision:
-    """Decide whether ``actor`` can request a change of the status of a URI scheme to ``after``. The decision has a
-    reason.
-
-    ``before`` is None for a first registration.
-
-    Raises ValueError for an unknown status or actor.
+    """Decide whether ``actor`` can request a change of the status of a URI scheme. ``before`` is None for a first
+    registration. Raises ValueError for an unknown status or actor.
 
     >>> transition("provisional", "historical", "registrant").allowed
     True
-    >>> transition("historical", "permanent", "iesg").allowed
-    False
     >>> transition("permanent", "historical", "expert").reason
     'a change from permanent to historical can be requested by the IESG, not by the Designated Expert'
     """
@@ -115,11 +102,8 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
 
 
 def with_status(record: Registration, status: str, actor: str) -> Registration:
-    """Return a copy of ``record`` with another ``status``, and with a note about the old one (SCH-044). ``record`` is
-    the registration of a URI scheme.
-
-    ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
-    change. If the record already has the status, it is returned unchanged.
+    """Return a copy of a registration with another status, and with a note about the old one (SCH-044). One with this
+    status is returned unchanged. Raises ValueError if :func:`transition` does not allow the change.
 
     >>> with_status(Registration(name="atlas", status="provisional"), "historical", "registrant").notes
     ('Moved from provisional to historical, at the request of the original registrant.',)

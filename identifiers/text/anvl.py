@@ -1,8 +1,8 @@
 """ANVL: records of labels and values in plain text (A Name-Value Language, draft-kunze-anvl).
 
-A blank line ends a record. A line that begins with white space continues the value before it. A line that begins with
-``#`` is a comment. ``%HH`` encodes the characters with a special meaning: percent sign, colon, CR and LF in a label;
-percent sign, CR and LF in a value. All other percent-encoded bytes are left unchanged, because URLs contain many.
+A blank line ends a record. White space at the start of a line continues the value before it, and ``#`` begins a
+comment. ``%HH`` encodes percent sign, CR and LF, and the colon of a label. All other percent-encoded bytes are left
+unchanged, because URLs contain many.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 
 class Element(NamedTuple):
-    """A ``label`` with its ``value`` in a record of ANVL. ``line`` is the number of its first line in the text, from
-    1.
-    """
+    """A label with its value in a record of ANVL. ``line`` is the number of its first line, from 1."""
 
     label: str
     value: str
@@ -23,9 +21,7 @@ class Element(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A record of ANVL: its ``elements``, which are those between two blank lines, in order. A label can occur more
-    than once.
-    """
+    """A record of ANVL: its ``elements`` in order. A label can occur more than once."""
 
     elements: tuple[Element, ...]
 
@@ -35,11 +31,7 @@ class Record(NamedTuple):
         return self.elements[0].line
 
     def values(self, label: str) -> list[Element]:
-        """Return the elements of the record that have the label ``label``.
-
-        >>> [element.value for element in next(parse("who: A\\nwhere: x\\nwhere: y")).values("where")]
-        ['x', 'y']
-        """
+        """Return the elements of the record that have the label ``label``."""
         return [element for element in self.elements if element.label == label]
 
 
@@ -59,7 +51,7 @@ _IN_VALUES = re.compile("%(25|0[Aa]|0[Dd])")
 
 
 def parse(text: str) -> Iterator[Record]:
-    """Yield the records of the text ``text`` in ANVL. Raises :class:`AnvlError` at the first invalid line.
+    """Yield the records of a text in ANVL. Raises :class:`AnvlError` at the first invalid line.
 
     >>> [record] = parse("erc:\\nwho:  A\\n  and B\\n# no element\\nwhat: 100%25\\n")
     >>> record.elements
@@ -87,9 +79,8 @@ def parse(text: str) -> Iterator[Record]:
 
 
 def element(label: str, value: str) -> str:
-    r"""Return an element of ANVL as a line. White space around label and value is removed.
-
-    ``label`` and ``value`` are texts of any characters; those with a meaning in ANVL are percent-encoded.
+    r"""Return an element of ANVL as a line. White space around label and value is removed. Characters with a meaning in
+    ANVL are percent-encoded.
 
     >>> element("what", "100% flood:\nthe Ark")
     'what: 100%25 flood:%0Athe Ark\n'
@@ -98,29 +89,17 @@ def element(label: str, value: str) -> str:
 
 
 def folded(value: str) -> str:
-    r"""Return ``value`` with one space for each run of spaces and tabs. Line ends stay.
-
-    >>> folded("1999-01-01\t\tto  2000")
-    '1999-01-01 to 2000'
-    """
+    """Return ``value`` with one space for each run of spaces and tabs. Line ends stay."""
     return _SPACES.sub(" ", value)
 
 
 def decoded_label(text: str) -> str:
-    """Decode the escapes in the label ``text`` of ANVL: ``%25``, ``%3A``, ``%0A`` and ``%0D``.
-
-    >>> decoded_label("at 10%3A30")
-    'at 10:30'
-    """
+    """Decode the escapes in the label ``text`` of ANVL: ``%25``, ``%3A``, ``%0A`` and ``%0D``."""
     return _decode(_IN_LABELS, text)
 
 
 def decoded_value(text: str) -> str:
-    r"""Decode the escapes in the value ``text`` of ANVL: ``%25``, ``%0A`` and ``%0D``.
-
-    >>> decoded_value("100%25 flood:%0Athe %41rk")
-    '100% flood:\nthe %41rk'
-    """
+    """Decode the escapes in the value ``text`` of ANVL: ``%25``, ``%0A`` and ``%0D``."""
     return _decode(_IN_VALUES, text)
 
 

@@ -1,15 +1,9 @@
-r"""Hidden characters: which characters must never be shown raw, their kinds and their names.
+"""Hidden characters: which characters must never be shown raw, their kinds and their names.
 
-The table is frozen, so that results do not depend on the Unicode version of Python. It contains the general
-categories Cc, Cf, Cn, Co, Cs, Zl, Zp and Zs, the properties Bidi_Control, Default_Ignorable_Code_Point and
-Noncharacter_Code_Point, and U+2800 and U+FFFC, without U+0020 SPACE. The source is the Unicode Character Database
-(``tests/identifiers/generate_characters.py``). The table is read on first use.
-
-ARK draft, section 8.1.1 (ARK-143): characters of "unknown or formatting" meaning must be escaped in output. An
-unassigned code point has no known meaning, so it is in the table too.
-
->>> classify("\u202e"), short_name("\u202e"), name("\u202e")
-('bidi', 'RLO', 'RIGHT-TO-LEFT OVERRIDE')
+The table is frozen, so that results do not depend on the Unicode version of Python. It contains the general categories
+Cc, Cf, Cn, Co, Cs, Zl, Zp and Zs, the properties Bidi_Control, Default_Ignorable_Code_Point and
+Noncharacter_Code_Point, and U+2800 and U+FFFC, without U+0020 SPACE. Source: the Unicode Character Database
+(``tests/identifiers/generate_characters.py``); ARK draft, section 8.1.1 (ARK-143).
 """
 
 from __future__ import annotations
@@ -43,11 +37,11 @@ _NAMELESS = {
 
 
 def classify(char: str) -> str | None:
-    """Return the kind of the character ``char`` if it is hidden, or None if it can be shown.
+    """Return the kind of a hidden character, or None for one that can be shown.
 
-    The kinds do not overlap: "control" (Cc), "bidi" (Bidi_Control), "format" (the rest of Cf), "ignorable"
-    (the rest of Default_Ignorable_Code_Point), "space" (Zs, Zl, Zp and U+2800, but not U+0020), "object" (U+FFFC),
-    "noncharacter", "private" (Co), "surrogate" (Cs) and "unassigned" (the rest of Cn).
+    The kinds do not overlap: "control" (Cc), "bidi" (Bidi_Control), "format" (the rest of Cf), "ignorable" (the rest of
+    Default_Ignorable_Code_Point), "space" (Zs, Zl, Zp and U+2800, but not U+0020), "object" (U+FFFC), "noncharacter",
+    "private" (Co), "surrogate" (Cs) and "unassigned" (the rest of Cn).
 
     >>> [classify(char) for char in "a \\x00\\u2067\\u200b\\u3164\\xa0"]
     [None, None, 'control', 'bidi', 'format', 'ignorable', 'space']
@@ -63,18 +57,13 @@ def classify(char: str) -> str | None:
 
 
 def is_hidden(char: str) -> bool:
-    """Return whether ``char`` must not be shown as it is, because it is invisible or changes the text around it.
-
-    >>> is_hidden("\\u00a0"), is_hidden(" ")
-    (True, False)
-    """
+    """Return whether ``char`` must not be shown as it is, because it is invisible or changes the text around it."""
     return classify(char) is not None
 
 
 def short_name(char: str) -> str:
-    """Return Unicode's abbreviation for the hidden character ``char``, or "" if it has none.
-
-    Source: NameAliases.txt, type "abbreviation"; for controls without one, type "figment".
+    """Return Unicode's abbreviation for a hidden character, or "" (NameAliases.txt, type "abbreviation"; for controls
+    without one, "figment").
 
     >>> [short_name(char) for char in "\\x1b\\u200b\\xa0\\ufe0f\\ufffc"]
     ['ESC', 'ZWSP', 'NBSP', 'VS16', '']
@@ -83,10 +72,8 @@ def short_name(char: str) -> str:
 
 
 def name(char: str) -> str:
-    """Return the Unicode name of the character ``char``, its alias for a control, or a label in angle brackets.
-
-    The names of hidden characters do not depend on the version of Python. A visible character that is too new for
-    Python is "<unnamed>".
+    """Return the Unicode name of a character, its alias for a control, or a label in angle brackets. The names of
+    hidden characters do not depend on the version of Python. A visible one that is too new for Python is "<unnamed>".
 
     >>> [name(char) for char in "a\\x00\\xad\\ue000"]
     ['LATIN SMALL LETTER A', 'NULL', 'SOFT HYPHEN', '<private use>']
@@ -96,9 +83,7 @@ def name(char: str) -> str:
 
 
 def hidden_runs(text: str) -> Iterator[re.Match[str]]:
-    """Find the runs of one repeated hidden character in ``text``, as :data:`HIDDEN` does.
-
-    Printable ASCII has no hidden characters. For such a text, the table of characters is not read.
+    """Find the runs of one repeated hidden character, as :data:`HIDDEN` does, which is not loaded for printable ASCII.
 
     >>> [match.span() for match in hidden_runs("a\\u200b\\u200b")], list(hidden_runs("a b"))
     ([(1, 3)], [])
@@ -107,12 +92,8 @@ def hidden_runs(text: str) -> Iterator[re.Match[str]]:
 
 
 def hidden_in(text: str) -> re.Pattern[str]:
-    """Return a pattern with the same matches in ``text`` as :data:`HIDDEN`, the runs of hidden characters.
-
-    It is faster if no character is above U+FFFF.
-
-    >>> hidden_in("a").sub("", "a\\u200b\\u2060b")
-    'ab'
+    """Return a pattern with the same matches in ``text`` as :data:`HIDDEN`. It is faster if no character is above
+    U+FFFF.
     """
     return _hidden() if _BEYOND.search(text) else _basic_hidden()
 

@@ -1,9 +1,5 @@
-r"""Characters that look like an ASCII character (UTS #39). Used for hints only, never to compare identifiers.
-
-The table is frozen. It maps each look-alike to the ASCII character that is its prototype.
-
->>> looks_like("\u0430"), looks_like("\u00e9")
-('a', None)
+"""Characters that look like an ASCII character (UTS #39), in a frozen table. Used for hints only, never to compare
+identifiers.
 """
 
 from __future__ import annotations
@@ -15,8 +11,7 @@ from itertools import islice
 
 
 def looks_like(char: str) -> str | None:
-    """Return the printable ASCII character that ``char`` looks like, or None. The result is None for an ASCII
-    character.
+    """Return the printable ASCII character that a non-ASCII character looks like, or None.
 
     >>> looks_like("\u0455"), looks_like("s")
     ('s', None)
@@ -25,11 +20,8 @@ def looks_like(char: str) -> str | None:
 
 
 def places(text: str, most: int | None = None) -> list[int]:
-    """Return the indexes of the characters of ``text`` that look like an ASCII character, but are not ASCII.
-
-    ``most`` is the maximum number of indexes. None returns all.
-
-    None returns all.
+    """Return the indexes of the first ``most`` (None: all) non-ASCII characters of ``text`` that look like an ASCII
+    character.
 
     >>> places("ark:12345/4\\u0431\\u0444\\u0445")
     [11, 13]

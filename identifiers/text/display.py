@@ -1,9 +1,8 @@
-r"""Make text of unknown origin safe to show.
+"""Make text of unknown origin safe to show (ARK draft, sections 8.1 and 8.1.1). It can contain terminal escape
+sequences, line breaks that forge log lines, right-to-left overrides and invisible characters.
 
-Untrusted text can contain terminal escape sequences, line breaks that forge log lines, right-to-left overrides and
-invisible characters. :func:`escape` and :func:`percent` return printable ASCII for terminals, logs, headers and
-attributes. :func:`atoms` splits a text for a page into visible runs and labels of hidden characters. A page then
-never contains a hidden character itself (ARK draft, sections 8.1 and 8.1.1).
+:func:`escape` and :func:`percent` return printable ASCII for terminals, logs, headers and attributes. :func:`atoms`
+splits a text for a page into visible runs and labels of hidden characters.
 """
 
 from __future__ import annotations
@@ -28,22 +27,18 @@ _MAX_MARKS = 4
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return ``number`` with its ``noun``, such as "1 name" or "2 names". The default of ``plural`` is the noun with an
-    "s".
+    """Return a number with its noun, such as "1 name" or "2,000 names". The default plural is the noun with an "s".
 
-    >>> counted(1, "name"), counted(2000, "entry", "entries")
-    ('1 name', '2,000 entries')
+    >>> counted(2000, "entry", "entries")
+    '2,000 entries'
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A piece of a text for display: a run of visible characters, or hidden characters shown as a chip.
-
-    ``text`` contains the characters. ``chip`` is None for visible characters, else the label to show in their place
-    ("U+202E RLO"). ``name`` is the Unicode name of the hidden character. ``count`` is the number of equal characters
-    that the chip represents; it exceeds 1 only for long runs.
+    """A piece of a text for a page: a run of visible characters, or hidden ones that ``chip`` replaces ("U+202E RLO").
+    ``name`` is that of Unicode. The ``count`` of equal characters exceeds 1 only for long runs.
     """
 
     text: str
@@ -54,10 +49,8 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A code point outside printable ASCII, with the texts that explain it.
-
-    ``index`` counts code points from 0. ``name`` is its Unicode name, ``code_point`` is "U+" and hexadecimal digits,
-    ``utf8`` its bytes in hexadecimal, ``percent`` its percent-encoding. ``why`` is a phrase about its effect.
+    """A code point outside printable ASCII, with the texts that explain it. ``index`` counts code points from 0,
+    ``utf8`` has its bytes in hexadecimal, and ``why`` is a phrase about its effect.
     """
 
     index: int
@@ -70,7 +63,7 @@ class Character:
 
 def escape(text: str) -> str:
     r"""Return ``text`` in printable ASCII for a terminal, log or header: other characters as ``\u{...}``, backslashes
-    rdoubled.
+    doubled.
 
     >>> print(escape("a\u202eb\x1b[2J\\"))
     a\u{202e}b\u{1b}[2J\\
@@ -79,11 +72,11 @@ def escape(text: str) -> str:
 
 
 def visible(text: str, *, ascii_only: bool = False) -> str:
-    r"""Return ``text`` for a Unicode terminal: hidden characters as ``\u{...}``, visible characters unchanged.
+    r"""Return ``text`` for a Unicode terminal: hidden characters as ``\u{...}``, visible characters unchanged. A second
+    call changes nothing.
 
     Hidden are control, bidi, format, zero-width, private-use, surrogate and unassigned characters, non-ASCII spaces,
     and combining marks without a base or after many others. With ``ascii_only``, escape all non-ASCII characters.
-    Backslashes stay unchanged, so that a second call changes nothing.
 
     >>> visible("M\u00fcller\u202e") == "M\u00fcller\\u{202e}"
     True
@@ -105,11 +98,8 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
 
 
 def restored(text: str) -> str:
-    r"""Return the message ``text`` with the characters that :func:`escape` has escaped, so that a Unicode terminal
-    rshows them.
-
-    Messages are printable ASCII, made by :func:`escape`. Escapes of hidden characters, doubled backslashes, combining
-    marks and right-to-left letters stay: the terminal would hide or move these characters.
+    r"""Return a message with the characters that :func:`escape` has escaped, for a Unicode terminal. Escapes of hidden
+    characters, doubled backslashes, combining marks and right-to-left letters stay.
 
     >>> restored(r"M\u{fc}ller\u{202e} \\u{fc}") == "M\u00fcller" + r"\u{202e} \\u{fc}"
     True
@@ -118,19 +108,13 @@ def restored(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Return the width of the visible ``text`` in terminal columns: 2 for a wide character, 0 for a combining mark.
-
-    >>> columns("M\u00fcller"), columns("\u674e"), columns("e\u0301")
-    (6, 2, 1)
-    """
+    """Return the width of the visible ``text`` in terminal columns: 2 for a wide character, 0 for a combining mark."""
     return len(text) if text.isascii() else sum(map(_columns_of, text))
 
 
 def percent(text: str) -> str:
-    r"""Return the identifier ``text`` in printable ASCII: other characters as percent-encoded UTF-8.
-
-    A lone surrogate becomes ``\u{d800}``. The result is equivalent to the identifier in any scheme that treats a
-    character and its percent-encoding alike.
+    r"""Return an identifier in printable ASCII: other characters as percent-encoded UTF-8. A lone surrogate becomes
+    ``\u{d800}``.
 
     >>> percent("ark:12345/a\u202eb")
     'ark:12345/a%E2%80%AEb'
@@ -142,12 +126,9 @@ def percent(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """Decode the percent-encoded UTF-8 of the identifier ``text`` for display.
-
-    ASCII characters, hidden characters and invalid UTF-8 stay percent-encoded, so that percent-encoding the result
-    restores the identifier. Show the result through :func:`atoms`.
-
-    Source: RFC 3987, section 3.2; URN-049.
+    """Decode the percent-encoded UTF-8 of an identifier for display through :func:`atoms` (RFC 3987, section 3.2;
+    URN-049). ASCII, hidden characters and invalid UTF-8 stay, so that percent-encoding the result restores the
+    identifier.
 
     >>> decoded("urn:foo:caf%C3%A9%2F%E2%80%AE%FF")
     'urn:foo:caf\u00e9%2F%E2%80%AE%FF'
@@ -156,9 +137,8 @@ def decoded(text: str) -> str:
 
 
 def atoms(text: str) -> list[Atom]:
-    """Split a text for display on a page into runs of visible characters and chips for hidden ones.
-
-    Their texts joined are ``text``.
+    """Split a text for a page into runs of visible characters and chips for hidden ones. Their texts joined are
+    ``text``.
 
     >>> [(atom.text, atom.chip) for atom in atoms("a\\u202eb")]
     [('a', None), ('\\u202e', 'U+202E RLO'), ('b', None)]
@@ -176,11 +156,7 @@ def atoms(text: str) -> list[Atom]:
 
 
 def unusual(text: str, *, limit: int = 200) -> list[Character]:
-    """Return the characters of ``text`` outside printable ASCII with their explanations, in order, at most ``limit``.
-
-    >>> unusual("a\\u202e")[0].name
-    'RIGHT-TO-LEFT OVERRIDE'
-    """
+    """Return the first ``limit`` characters of ``text`` outside printable ASCII with their explanations, in order."""
     result = []
     for place in _UNPRINTABLE.finditer(text):
         if len(result) == limit:
@@ -203,8 +179,7 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
 
 
 def named(char: str) -> str:
-    """Return a name for the character ``char`` in a message: itself in quotation marks, or its code point and Unicode
-    name.
+    """Return a name for a character in a message: itself in quotation marks, or its code point and Unicode name.
 
     >>> named("!"), named("\\u202e")
     ("'!'", 'U+202E RIGHT-TO-LEFT OVERRIDE')
@@ -217,11 +192,7 @@ def named(char: str) -> str:
 
 
 def is_composed(text: str) -> bool:
-    """Return whether ``text`` is in Unicode normal form NFC, by the Unicode version of Python.
-
-    >>> is_composed("\u00e9"), is_composed("e\u0301")
-    (True, False)
-    """
+    """Return whether ``text`` is in Unicode normal form NFC, by the Unicode version of Python."""
     return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 

@@ -1,7 +1,5 @@
-"""Characters of IRIs: the productions of RFC 3987 that the ARK and URN grammars use.
-
-Each constant is named after its production. It is the inside of a character class, except :data:`PCT_ENCODED`, which is
-an expression.
+"""Characters of IRIs: the productions of RFC 3987 that the ARK and URN grammars use. Each constant is named after its
+production. It is the inside of a character class, except :data:`PCT_ENCODED`, which is an expression.
 """
 
 from __future__ import annotations
@@ -65,13 +63,8 @@ _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
 def compiled(expression: str, text: str) -> re.Pattern[str]:
-    """Compile a regular expression for the characters of IRIs, in a form that is fast for ``text``.
-
-    To compile a class with :data:`UCSCHAR` takes milliseconds. For an ASCII text, these characters are left out.
-    ``expression`` must be a constant, because the result is kept permanently.
-
-    >>> compiled(f"[a-c{UCSCHAR}]", "b").match("b") is not None
-    True
+    """Compile a regular expression for the characters of IRIs, without the slow class :data:`UCSCHAR` for an ASCII
+    ``text``. It must be a constant, because the result is kept permanently.
     """
     return _for_ascii(expression) if text.isascii() else _for_any(expression)
 
@@ -86,21 +79,12 @@ _for_any = functools.cache(re.compile)
 
 
 def is_ucschar(char: str) -> bool:
-    """Return whether the character ``char`` is one of the non-ASCII characters that IRIs can contain (RFC 3987, section
-    2.2).
-
-    >>> is_ucschar("é"), is_ucschar("e"), is_ucschar("\ue000")
-    (True, False, False)
-    """
+    """Return whether ``char`` is one of the non-ASCII characters that IRIs can contain (RFC 3987, section 2.2)."""
     return compiled(f"[{UCSCHAR}]", char).match(char) is not None
 
 
 def run(inside: str, *, least: int = 1) -> str:
-    """Return a regular expression for a run of characters of a class, or percent-encoded bytes.
-
-    ``least`` is the smallest number of them, 0 or 1.
-
-    The quantifiers are possessive, so that a match takes one pass.
+    """Return a possessive expression for at least ``least`` (0 or 1) characters of a class, or percent-encoded bytes.
 
     >>> re.match(run("a-c"), "ab%2Fx")[0]
     'ab%2F'
@@ -109,9 +93,7 @@ def run(inside: str, *, least: int = 1) -> str:
 
 
 def decode(text: str, octets: re.Pattern[str]) -> str:
-    """Decode some percent-encodings of ``text`` to ASCII characters, once. ``octets`` is the pattern that selects them.
-
-    :func:`triplets` creates such a pattern.
+    """Decode the percent-encodings of ASCII characters that a pattern of :func:`triplets` selects, once.
 
     >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
     'a%2f%2541'
@@ -120,20 +102,13 @@ def decode(text: str, octets: re.Pattern[str]) -> str:
 
 
 def upper_hex(text: str) -> str:
-    """Return ``text`` with the hexadecimal digits of its percent-encodings in upper case (RFC 3986, section 6.2.2.1).
-
-    >>> upper_hex("a%2fb")
-    'a%2Fb'
-    """
+    """Return ``text`` with upper-case hexadecimal digits in its percent-encodings (RFC 3986, section 6.2.2.1)."""
     return _LOWER_TRIPLETS.sub(lambda octets: octets[0].upper(), text) if "%" in text else text
 
 
 def encode(text: str) -> str:
-    """Return ``text`` with its non-ASCII characters as percent-encoded UTF-8 (RFC 3987, section 3.1).
-
-    It is not normalized.
-
-    Raises UnicodeEncodeError for a lone surrogate, which no IRI contains.
+    """Return ``text`` with its non-ASCII characters as percent-encoded UTF-8 (RFC 3987, section 3.1). Raises
+    UnicodeEncodeError for a lone surrogate, which no IRI contains.
 
     >>> encode("4\\u0431")
     '4%D0%B1'
@@ -144,10 +119,8 @@ def encode(text: str) -> str:
 
 
 def has_dot_segment(path: str) -> bool:
-    """Return whether a path has a segment ``.`` or ``..``, plain or percent-encoded, which clients remove (A-07).
-
-    Clients, proxies and servers remove such segments from a path (RFC 3986, section 5.2.4). ``path`` is a path, or an
-    identifier without its query and fragment.
+    """Return whether a path, or an identifier without query and fragment, has a segment ``.`` or ``..``, plain or
+    percent-encoded (A-07). Clients, proxies and servers remove such segments (RFC 3986, section 5.2.4).
 
     >>> has_dot_segment("/a/%2e./b"), has_dot_segment("/a/.b"), has_dot_segment("ark:12345/x/%2E%2E")
     (True, False, True)
@@ -156,9 +129,8 @@ def has_dot_segment(path: str) -> bool:
 
 
 def remove_dot_segments(path: str) -> str:
-    """Return ``path`` without dot-segments (RFC 3986, section 5.2.4). A ``..`` also removes the segment before it.
-
-    The time is linear in the length of ``path``.
+    """Return ``path`` without dot-segments, in linear time (RFC 3986, section 5.2.4). A ``..`` also removes the segment
+    before it.
 
     >>> remove_dot_segments("/a/b/c/./../../g"), remove_dot_segments("mid/content=5/../6"), remove_dot_segments("/a/..")
     ('/a/g', 'mid/6', '/')

@@ -16,15 +16,11 @@ _ARTICLES = ("a ", "an ", "only ", "the ", "there ", "this ")
 
 
 class Translatable(str):
-    """A text in English together with its pattern and values, from which a page makes the text in another language.
+    """A text in English, ``pattern % values``, from which a page makes the text in another language.
 
-    The text is ``pattern % values``. APIs, logs and commands use it as any other text. ``plural`` is the pattern for
-    other numbers than 1; the number is the value ``number``. It is None for a text without a number. ``is_sentence`` is
-    true if the text has a capital letter and a full stop that the pattern does not need to have.
-
-    ``context`` tells two meanings of the same words apart; it is mostly empty.
-
-    A value can be translatable, too. In a pattern "%%" is a percent sign.
+    ``plural`` is the pattern for other numbers than 1, of which ``number`` is the value. ``is_sentence``: the text has
+    a capital letter and a full stop that the pattern does not need to have. ``context`` tells two meanings of the same
+    words apart. A value can be translatable, too. In a pattern "%%" is a percent sign.
 
     >>> text = Translatable("the status %(status)s is not a redirect", status=200)
     >>> text, text.pattern, text.sentence()
@@ -44,19 +40,13 @@ class Translatable(str):
 
     @classmethod
     def literal(cls, text: str) -> Self:
-        """Return ``text`` as one without values, in which a percent sign is itself.
-
-        >>> Translatable.literal("100 %").pattern
-        '100 %%'
-        """
+        """Return ``text`` as one without values, in which a percent sign is itself."""
         return text if isinstance(text, cls) else cls._of(text.replace("%", "%%"), {})
 
     @classmethod
     def counted(cls, one: str, several: str, number: int, /, **values: object) -> Self:
-        """Return the text for a number of things. ``one`` is the pattern for the number 1, ``several`` for others. Both
+        """Return the text for a number of things: ``one`` is the pattern for the number 1, ``several`` for others. Both
         can contain ``%(number)s``.
-
-        ``values`` are the values of the other variables in the patterns.
 
         >>> [Translatable.counted("%(number)s name", "%(number)s names", number) for number in (1, 2000)]
         ['1 name', '2,000 names']
@@ -65,9 +55,7 @@ class Translatable(str):
 
     @classmethod
     def in_context(cls, context: str, pattern: str, /, **values: object) -> Self:
-        """Return the text ``pattern``, whose words have another meaning elsewhere. ``context`` is for translators.
-
-        ``values`` are the values of the variables in the pattern.
+        """Return a text whose words have another meaning elsewhere. ``context`` is for translators.
 
         >>> Translatable.in_context("part of an identifier", "Name")
         'Name'
@@ -117,44 +105,27 @@ class NumberWord(int):
 
 
 class FirstWord(NumberWord):
-    """A number word with a capital letter, for the beginning of a sentence.
-
-    >>> Translatable.counted("%(number)s hop", "%(number)s hops", FirstWord(2))
-    'Two hops'
-    """
+    """A number word with a capital letter, for the beginning of a sentence."""
 
     def __format__(self, spec: str) -> str:
         return super().__format__(spec).capitalize()
 
 
 def joined(*texts: str, by: str = " ") -> Translatable:
-    """Return ``texts`` (whole sentences or items) after each other, without the empty ones. ``by`` is a space or
-    punctuation.
-
-    >>> joined(Translatable("It is here."), "", Translatable("It is valid.")).pattern
-    '%(text1)s %(text2)s'
-    """
+    """Return sentences or items after each other, without the empty ones. ``by`` is a space or punctuation."""
     kept = {f"text{number}": text for number, text in enumerate(filter(None, texts), 1)}
     return Translatable(by.join(f"%({name})s" for name in kept), **kept)
 
 
 def listed(items: Sequence[str]) -> str:
-    """Return ``items`` as the end of a sentence lists them.
-
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
+    """Return items as the end of a sentence lists them, such as "a, b and c"."""
     if len(items) < 2:
         return items[0] if items else ""
     return Translatable("%(items)s and %(last)s", items=joined(*items[:-1], by=", "), last=items[-1])
 
 
 def in_english(value: object) -> str:
-    """Return ``value`` as texts in English have it: integers with groups of three digits.
-
-    >>> in_english(20000), in_english("x")
-    ('20,000', 'x')
-    """
+    """Return ``value`` as texts in English have it: integers with groups of three digits."""
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -190,11 +161,7 @@ def stored(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """Return the text that :func:`stored` has converted to ``text``. Any other text is returned unchanged.
-
-    >>> restored(stored(Translatable("line %(line)s", line=3))).pattern, restored("line 3")
-    ('line %(line)s', 'line 3')
-    """
+    """Return the text that :func:`stored` has converted. Any other text is returned unchanged."""
     english, separator, packed = text.rpartition(SEPARATOR)
     if not separator:
         return text
@@ -206,7 +173,7 @@ def restored(text: str) -> str:
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Return ``value``, a value of JSON, with each of its texts replaced by the result of the function ``change``.
+    """Return a value of JSON with each of its texts replaced by the result of ``change``.
 
     >>> each_text({"code": "x", "lines": [1, "a"]}, str.upper)
     {'code': 'X', 'lines': [1, 'A']}

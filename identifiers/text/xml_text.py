@@ -1,4 +1,4 @@
-r"""Texts in XML documents: replace the characters that XML forbids, and escape the others. Read untrusted documents.
+"""Texts in XML documents: replace the characters that XML forbids, and escape the others. Read untrusted documents.
 
 Char ::= #x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF]      (XML 1.0, section 2.2)
 """
@@ -16,9 +16,7 @@ _NOT_CHAR = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def valid(text: str) -> str:
-    r"""Return ``text`` for an XML document, with U+FFFD for each character that XML forbids.
-
-    Half of a surrogate pair is such a character.
+    r"""Return ``text`` with U+FFFD for each character that XML forbids, such as half of a surrogate pair.
 
     >>> ascii(valid("a\x00b\ud800c\uffff"))
     "'a\\ufffdb\\ufffdc\\ufffd'"
@@ -27,9 +25,8 @@ def valid(text: str) -> str:
 
 
 def content(text: str) -> str:
-    r"""Escape ``text`` for the content of an XML element.
-
-    A carriage return becomes a reference, because an XML parser replaces it by a line feed.
+    r"""Escape ``text`` for the content of an XML element. A carriage return becomes a reference, because an XML parser
+    replaces it by a line feed.
 
     >>> content("R&D\r\n\x00")
     'R&amp;D&#13;\n\ufffd'
@@ -40,22 +37,18 @@ def content(text: str) -> str:
 
 
 def attribute(text: str) -> str:
-    """Escape ``text`` for the value of an XML attribute, and add the quotation marks.
-
-    >>> attribute('the "Ark"')
-    '\\'the "Ark"\\''
-    """
+    """Escape ``text`` for the value of an XML attribute, and add the quotation marks."""
     from xml.sax.saxutils import quoteattr  # it loads urllib.request and ssl
 
     return quoteattr(valid(text))
 
 
 def parser(refuse: Callable[[], NoReturn], encoding: str | None = None, *, namespaces: bool = True) -> XMLParserType:
-    """Create an XML parser (expat) for untrusted documents, which refuses document types and entities.
+    """Create an XML parser (expat) for untrusted documents. It calls ``refuse``, which must raise, for a document type
+    or an entity. Entities could grow without bound or include other files.
 
-    It calls ``refuse``, which must raise an exception, for a document type and for each declaration of an entity.
-    Entities could grow without bound or include other files. ``encoding`` replaces that of the XML declaration. With
-    ``namespaces``, the name of an element is its namespace, a space, and its local name.
+    ``encoding`` replaces that of the XML declaration. With ``namespaces``, an element is named by its namespace, a
+    space, and its local name.
 
     >>> def refuse():
     ...     raise ValueError("a document type is not allowed")

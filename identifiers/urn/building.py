@@ -16,12 +16,10 @@ _PCHAR_MARKS = iri.SUB_DELIMS + ":@"
 def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     """Build a URN from a name with any characters. Percent-encode those that a URN cannot contain (URN-033).
 
-    ``nid`` is the namespace identifier, and ``raw_nss`` the name in that namespace. If it is a str, the special
-    characters of the namespace keep their meaning. If it is a tuple of parts, they are percent-encoded in each part.
-    The parts are joined by the delimiter of the namespace, by default a colon (URN-040).
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` if the result is not a URN by the URN draft. Raises
-    ValueError for parts in a namespace whose names have no parts.
+    The special characters of the namespace keep their meaning in a str. In a tuple of parts they are percent-encoded,
+    and the delimiter of the namespace joins the parts (URN-040). Raises
+    :class:`~ararat.identifiers.problems.IdentifierError` if the result is not a URN by the URN draft, and ValueError
+    for parts in a namespace without parts.
 
     >>> build("foo", "\\u00e9/100%")
     'urn:foo:%C3%A9%2F100%25'

@@ -1,7 +1,5 @@
-"""Find the errors and notes of a URN, for the URN draft, RFC 8141 or both.
-
-Each function receives the parts of the text as :class:`.profiles.UrnParts` splits it. The functions do not depend on
-each other.
+"""Find the errors and notes of a URN, for the URN draft, RFC 8141 or both. The functions receive the parts that
+:class:`.profiles.UrnParts` splits, and do not depend on each other.
 """
 
 from __future__ import annotations
@@ -26,9 +24,6 @@ _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-|[A-Za-z]{2}-")
 
 def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
     """Yield the errors of a URN that make it invalid in both the URN draft and RFC 8141.
-
-    ``text`` is the whole URN. ``nid``, ``nss``, ``query`` and ``fragment`` are its parts without their marks. A missing
-    ``query`` or ``fragment`` is None.
 
     >>> [problem.code for problem in shared("urn:a:b", "a", "b", None, None)]
     ['nid-length']
@@ -60,8 +55,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors of a URN by the URN draft, such as a slash in the NSS. ``nid`` and ``nss`` are its parts. The
-    text has no errors of :func:`shared`.
+    """Yield the errors of a URN by the URN draft, such as a slash in the NSS. The text has no errors of :func:`shared`.
 
     >>> [problem.code for problem in draft("example", "a/b")]
     ['nss-slash']
@@ -81,8 +75,6 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
     """Yield the errors of a URN by RFC 8141, such as a NID that ends in a hyphen. The text has no errors of
     :func:`shared`.
 
-    ``nid``, ``nss`` and ``query`` are the parts of the URN without their marks. A missing query is None.
-
     >>> [problem.code for problem in rfc8141("foo-", "a", None)]
     ['nid-final-hyphen']
     """
@@ -98,9 +90,6 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
 
 def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
     """Yield notes about a valid URN, such as a needless percent-encoding.
-
-    ``nid``, ``nss``, ``query`` and ``fragment`` are the parts of the URN without their marks. A missing query or
-    fragment is None.
 
     >>> [problem.code for problem in notes("example", "a", None, "s1")]
     ['fragment-not-opted-in']
@@ -131,11 +120,10 @@ def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterat
 
 
 def components(query: str) -> tuple[str | None, str | None] | None:
-    """Split a query into its r- and q-component by RFC 8141. Return None if the query is not valid there.
+    """Split a query without its question mark into r- and q-component by RFC 8141, or return None if it is not valid
+    there.
 
-    ``query`` has no question mark. In the result, a missing component is None.
-
-    rq-components = [ "?+" r-component ] [ "?=" q-component ]      each = pchar *( pchar / "/" / "?" )
+        rq-components = [ "?+" r-component ] [ "?=" q-component ]      each = pchar *( pchar / "/" / "?" )
 
     The ABNF allows "?=" in an r-component. By the prose of the RFC, the r-component ends at the first one (U-09).
 

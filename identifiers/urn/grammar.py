@@ -1,7 +1,5 @@
-"""The grammar of URNs in two profiles: the URN draft -01 (section 2) and RFC 8141 (section 2).
-
-The expression accepts what at least one profile accepts. All quantifiers are possessive, so that a match takes one pass
-over any text.
+"""The grammar of URNs in two profiles: the URN draft -01 (section 2) and RFC 8141 (section 2). The expression accepts
+what at least one profile accepts. All quantifiers are possessive, so that a match takes one pass over any text.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The structure of a URN: its parts, its normal forms, and what its namespace adds.
-
-:func:`.parser.parse` makes a :class:`Urn` from text. Its two profiles, the URN draft -01 and RFC 8141, agree on most
-URNs. They differ on slashes in the namespace-specific string and on the text after a question mark. They also differ on
-a hyphen at the end of the namespace identifier.
+"""The structure of a URN: its parts, its normal forms, and what its namespace adds. Its two profiles are the URN draft
+-01 and RFC 8141. They differ on slashes in the NSS, on the text after a question mark, and on a hyphen at the end of
+the NID.
 """
 
 from __future__ import annotations
@@ -37,28 +35,24 @@ STEPS = (
 class Urn(Normalized):
     """A URN. Its parts are as written. Two URNs are equal if the URN draft calls them lexically equivalent.
 
-    ``normal_form`` is the URN with scheme and NID in lower case and percent-encodings in upper case. Query and fragment
-    stay. Nothing is decoded: "any percent-encoded characters in the NSS ... MUST NOT be removed" before comparison
-    (URN-051).
+    ``normal_form`` has scheme and NID in lower case and percent-encodings in upper case, with query and fragment.
+    Nothing is decoded: "any percent-encoded characters in the NSS ... MUST NOT be removed" before comparison (URN-051).
 
-    >>> from ararat.identifiers.urn import parse
-    >>> name = parse("URN:FOO:a%2c1#S")
+    >>> name = Urn.parse("URN:FOO:a%2c1#S")
     >>> name.nid, name.nss, name.normal_form
     ('FOO', 'a%2c1', 'urn:foo:a%2C1#S')
-    >>> name == parse("urn:foo:a%2C1#S")
+    >>> name == Urn.parse("urn:foo:a%2C1#S")
     True
     """
 
     @classmethod
     def parse(cls, text: str, profile: str | None = None) -> Urn:
-        """Parse a URN that is valid by the URN draft or by RFC 8141, in linear time.
-
-        ``profile`` limits the accepted URNs to "urnbis-01" (the URN draft) or "rfc8141". None accepts both.
+        """Parse a URN that is valid by the URN draft ("urnbis-01"), RFC 8141 ("rfc8141"), or either (None), in linear
+        time.
 
         Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text, also for an ARK and for an
-        address with a URN, and ValueError for an unknown profile. :func:`ararat.parse` reads identifiers of all kinds.
-
-        Source: URN draft, section 2; RFC 8141, section 2; URN-010 to URN-045.
+        address with a URN. Raises ValueError for an unknown profile. :func:`ararat.parse` reads identifiers of all
+        kinds. Source: URN draft, section 2; RFC 8141, section 2; URN-010 to URN-045.
 
         >>> Urn.parse("urn:example:a/b").profiles["urnbis-01"]["valid"]
         False
@@ -115,9 +109,8 @@ class Urn(Normalized):
 
     @property
     def profiles(self) -> dict[str, dict[str, Any]]:
-        """The validity of the URN in the two profiles, "urnbis-01" (the URN draft) and "rfc8141".
-
-        Each contains ``valid``, the parts under the names of the profile, and the codes of its ``problems``.
+        """The validity in "urnbis-01" (the URN draft) and "rfc8141": ``valid``, the parts, and the codes of
+        ``problems`` of each.
         """
         return profiles.results(self.parts)
 
@@ -128,10 +121,9 @@ class Urn(Normalized):
 
     @property
     def assigned_name(self) -> str:
-        """The normal form of the URN without query and fragment: the name that was assigned (U-02).
+        """The normal form without query and fragment: the name that was assigned (U-02).
 
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("URN:FOO:a%2c1?+r").assigned_name
+        >>> Urn.parse("URN:FOO:a%2c1?+r").assigned_name
         'urn:foo:a%2C1'
         """
         return self.normal_form.partition("#")[0].partition("?")[0]
@@ -145,15 +137,10 @@ class Urn(Normalized):
 
     @property
     def canonical_name(self) -> str:
-        """The name that represents all names equivalent to the URN: its assigned name, normalized by its namespace.
+        """The assigned name, normalized by its namespace, which represents all equivalent names (URN-032, URN-053).
 
-        Source: URN-032, URN-053.
-
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("urn:isbn:0-451-45052-3").canonical_name
+        >>> Urn.parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
-        >>> parse("urn:isan:0000-0000-9E59-0000-O-0000-0000-2").canonical_name
-        'urn:isan:0000-0000-9e59-0000-o-0000-0000-2'
         """
         from .namespaces.registrations import rule_of
 
@@ -166,21 +153,15 @@ class Urn(Normalized):
 
     @property
     def canonical(self) -> str:
-        """The canonical name of the URN with query and fragment, in ASCII, for storage and interchange (URN-047).
-
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("urn:isbn:0-451-45052-3#p1").canonical
-        'urn:isbn:9780451450524#p1'
-        """
+        """The canonical name with query and fragment, in ASCII, for storage and interchange (URN-047)."""
         return self.canonical_name + self.normal_form[len(self.assigned_name) :]
 
     @property
     def display(self) -> str:
         """The URN in a readable form, for display only (URN-049). Show it through :func:`display.atoms`.
 
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("URN:ISBN:0451450523").display, parse("urn:foo:%C3%A9").display
-        ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
+        >>> Urn.parse("URN:ISBN:0451450523").display, Urn.parse("urn:foo:%C3%A9").display
+        ('urn:isbn:0-451-45052-3', 'urn:foo:é')
         """
         nid, nss, _, _ = self.parts
         namespace = self.namespace
@@ -189,12 +170,9 @@ class Urn(Normalized):
 
     @property
     def details(self) -> dict[str, str]:
-        """Facts that the namespace reads from the URN, such as the version of a UUID, by label.
+        """Facts that the namespace reads from the URN by label, or {} if it has no rules here.
 
-        The result is empty if the namespace has no rules here.
-
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
+        >>> Urn.parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
         '1, from a time since 1582 and a node'
         """
         namespace = self.namespace
@@ -202,13 +180,10 @@ class Urn(Normalized):
 
     @property
     def findings(self) -> tuple[Problem, ...]:
-        """Warnings by the rules of the namespace of the URN, such as a wrong check digit. The URN stays valid
-        (URN-015).
-
+        """Warnings by the rules of the namespace, such as a wrong check digit. The URN stays valid (URN-015).
         ``problems`` does not contain them, so that a resolver does not compute them.
 
-        >>> from ararat.identifiers.urn import parse
-        >>> [problem.message for problem in parse("urn:oid:1.03").findings]
+        >>> [problem.message for problem in Urn.parse("urn:oid:1.03").findings]
         ['the number begins with a zero']
         """
         nid, nss, _, _ = self.parts
@@ -222,12 +197,10 @@ class Urn(Normalized):
 
     @property
     def inflection(self) -> str:
-        """The query of the URN with its question mark, such as "?info", with which a client can request metadata.
+        """The query with its question mark, such as "?info", with which a client can request metadata. It is "" without
+        a query, and for r- and q-components (RFC 8141).
 
-        The result is "" without a query, or if the query consists of r- and q-components (RFC 8141).
-
-        >>> from ararat.identifiers.urn import parse
-        >>> parse("urn:foo:a?info").inflection, parse("urn:foo:a?=q").inflection
+        >>> Urn.parse("urn:foo:a?info").inflection, Urn.parse("urn:foo:a?=q").inflection
         ('?info', '')
         """
         query = self.query
@@ -235,23 +208,15 @@ class Urn(Normalized):
 
     @property
     def service(self) -> str:
-        """The service that the query of the URN requests from a resolver: "referent", "metadata" or "unknown".
-
-        "referent" is the thing itself, "metadata" its description (?, ?? or ?info), "unknown" any other query.
-        """
+        """The requested service: "referent" (the thing itself), "metadata" (?, ?? or ?info) or "unknown" (others)."""
         if not self.inflection:
             return "referent"
         return "metadata" if self.inflection in METADATA_INFLECTIONS else "unknown"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The rules of normalization that change this URN, in order, each with the URN before and after it.
-
-        Source: URN draft, section 5.
-
-        >>> from ararat.identifiers.urn import parse
-        >>> [step.rule for step in parse("URN:FOO:a").steps]
-        ['scheme-case', 'nid-case']
+        """The rules of normalization that change this URN, each with the URN before and after it (URN draft, section
+        5).
         """
         nid, _, rest = self.text[4:].partition(":")
         stages = (self.text, f"urn:{nid}:{rest}", f"urn:{nid.lower()}:{rest}", self.normal_form)
@@ -262,9 +227,8 @@ class Urn(Normalized):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The parts of the URN with their places in ``text``, in order and without gaps.
-
-        The mark before a query or fragment belongs to it.
+        """The parts with their places in ``text``, in order and without gaps. The mark before a query or fragment
+        belongs to it.
         """
         return tuple(_segments(*self.parts))
 

@@ -1,6 +1,5 @@
-"""Check the parts of a URN by the URN draft -01 and RFC 8141 (decisions U-01 to U-09).
-
-Each profile reports its own errors. A URN is valid if at least one profile accepts it.
+"""Check the parts of a URN by the URN draft -01 and RFC 8141 (decisions U-01 to U-09). Each profile reports its own
+errors. A URN is valid if at least one profile accepts it.
 """
 
 from __future__ import annotations
@@ -18,11 +17,7 @@ _PLACE = attrgetter("start", "end")
 
 
 class UrnParts(NamedTuple):
-    """The parts of a URN as written, without their marks. A missing query or fragment is None.
-
-    ``nid`` is the namespace identifier, ``nss`` the name in the namespace, and ``query`` and ``fragment`` are the parts
-    after it, or None.
-    """
+    """The parts of a URN as written, without their marks. A missing query or fragment is None."""
 
     nid: str
     nss: str
@@ -59,18 +54,14 @@ def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None
 
 
 def errors(parts: UrnParts) -> dict[str, list[Problem]]:
-    """Return the errors of the URN with these ``parts`` in each profile.
-
-    The keys are the names of the profiles. The URN must have none of the errors that both profiles share.
-    """
+    """Return the errors of a URN by profile. The URN must have none of the errors that both profiles share."""
     nid, nss, query, _ = parts
     return {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
 
 
 def problems(parts: UrnParts) -> tuple[Problem, ...]:
-    """Return the warnings and notes about the valid URN with these ``parts``, in the order of their places.
-
-    The errors of one profile are warnings, because the other profile accepts the URN.
+    """Return the warnings and notes about a valid URN, in the order of their places. The errors of one profile are
+    warnings, because the other profile accepts the URN.
     """
     warnings = [
         problem(
@@ -87,11 +78,7 @@ def problems(parts: UrnParts) -> tuple[Problem, ...]:
 
 
 def results(parts: UrnParts) -> dict[str, dict[str, Any]]:
-    """Return the validity of a URN in each profile: ``valid``, its parts, and the codes of its ``problems``.
-
-    >>> results(UrnParts.of("urn:example:a/b"))["urnbis-01"]["problems"]
-    ['nss-slash']
-    """
+    """Return the validity of a URN in each profile: ``valid``, its parts, and the codes of its ``problems``."""
     nid, nss, query, fragment = parts
     by_draft, by_rfc8141 = errors(parts).values()
     notes = [note for note in diagnosis.notes(*parts) if note.code != "rfc2141-invalid"]

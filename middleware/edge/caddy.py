@@ -1,8 +1,6 @@
-"""Redirects for Caddy: a snippet that a site imports, with a ``map`` of the request target.
-
-Caddy compares the request target with one name after the other, so this format is for some ten thousand names.
-
-Source: https://caddyserver.com/docs/caddyfile/directives/map
+"""Redirects for Caddy: a snippet that a site imports, with a ``map`` of the request target. Caddy compares the request
+target with one name after the other, so this format is for some ten thousand names. Source:
+https://caddyserver.com/docs/caddyfile/directives/map
 """
 
 from __future__ import annotations
@@ -19,9 +17,8 @@ from .redirects import EdgeRedirect
 
 class Caddy:
     """The format ``caddy`` of exported redirects: a configuration file for the server Caddy
-    (:class:`.format.EdgeFormat`).
-
-    ``prefix`` is the resolver prefix. ``fields`` are the header fields of every redirect.
+    (:class:`.format.EdgeFormat`). ``prefix`` is the resolver prefix. ``fields`` are the header fields of every
+    redirect.
     """
 
     def __init__(self, prefix: str, fields: Headers) -> None:

@@ -1,8 +1,6 @@
-"""Redirects for Cloudflare: the items of a Bulk Redirect List, as the API receives them.
-
-The answers have no fields of Ararat besides Location. The status 303 does not exist there.
-
-Source: https://developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/json-objects/
+"""Redirects for Cloudflare: the items of a Bulk Redirect List, as the API receives them. The answers have no fields of
+Ararat besides Location. The status 303 does not exist there. Source:
+https://developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/json-objects/
 """
 
 from __future__ import annotations
@@ -18,9 +16,7 @@ from .redirects import EdgeRedirect
 
 class Cloudflare:
     """The format ``cloudflare`` of exported redirects: a list for Bulk Redirects of Cloudflare
-    (:class:`.format.EdgeFormat`).
-
-    ``prefix`` is the resolver prefix. Raises ValueError for a prefix with a port.
+    (:class:`.format.EdgeFormat`). ``prefix`` is the resolver prefix. Raises ValueError for a prefix with a port.
     """
 
     def __init__(self, prefix: str) -> None:

@@ -1,5 +1,4 @@
 """Write the redirects of a store for a front server (:mod:`.redirects`), in one of the formats (:mod:`.front_servers`).
-
 The redirects are those of one snapshot. They are written to a temporary file first, because their number is at the
 beginning of the export. Only one redirect at a time is in memory.
 """
@@ -44,9 +43,8 @@ class OmittedNames:
 
 
 class NotRepresentable(Exception):
-    """Raised if the format of an export of redirects cannot represent some names. Nothing is written.
-
-    ``omitted`` has these names.
+    """Raised if the format of an export of redirects cannot represent some names. Nothing is written. ``omitted`` has
+    these names.
     """
 
     def __init__(self, omitted: OmittedNames) -> None:

@@ -1,7 +1,5 @@
-"""The interface of the format of an export, and the quoting of its texts.
-
-Keys and targets are URIs, which contain none of the refused characters. A text with one of them was written by another
-program, and could end a quotation or a field.
+"""The interface of the format of an export, and the quoting of its texts. Keys and targets are URIs, which contain none
+of the refused characters. A text with one of them was written by another program, and could end a quotation or a field.
 """
 
 from __future__ import annotations
@@ -26,32 +24,26 @@ Refuse = Callable[[str, str], None]
 
 
 class EdgeFormat(Protocol):
-    """The interface of a format in which redirects are exported for a front server. One object writes one export.
-
-    A format never trusts its values: a text that could end a line, a quotation or a field is refused.
+    """The interface of a format in which redirects are exported for a front server. One object writes one export. A
+    format never trusts its values: a text that could end a line, a quotation or a field is refused.
     """
 
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
-        """Yield the text of the redirects in this format.
-
-        ``redirects`` are the redirects to export, in the order of the file. ``refuse`` is called for a redirect that
-        the format cannot represent. Each item is text of the file.
-
+        """Yield the text of the redirects in this format. ``redirects`` are the redirects to export, in the order of
+        the file. ``refuse`` is called for a redirect that the format cannot represent. Each item is text of the file.
         It is called once, and before :meth:`head` and :meth:`tail`.
         """
         ...
 
     def head(self, marker: Marker) -> str:
-        """Return the text before the redirects in the exported file.
-
-        ``marker`` has the properties of the export, such as its time. The text contains them.
+        """Return the text before the redirects in the exported file. ``marker`` has the properties of the export, such
+        as its time. The text contains them.
         """
         ...
 
     def tail(self, marker: Marker) -> str:
-        """Return the text after the last redirect in the exported file, such as a closing brace.
-
-        ``marker`` has the properties of the export, such as its time. The text is "" if the format needs no end.
+        """Return the text after the last redirect in the exported file, such as a closing brace. ``marker`` has the
+        properties of the export, such as its time. The text is "" if the format needs no end.
         """
         ...
 

@@ -1,6 +1,5 @@
-"""The front servers of an export by the names of the option ``--edge``, each with its format.
-
-The commands load this module for the names only, so a format is loaded when it is used.
+"""The front servers of an export by the names of the option ``--edge``, each with its format. The commands load this
+module for the names only, so a format is loaded when it is used.
 """
 
 from __future__ import annotations
@@ -16,11 +15,8 @@ EDGE_NAMES: tuple[EdgeName, ...] = get_args(EdgeName)
 
 
 def edge_format(name: EdgeName, prefix: str, fields: Headers) -> EdgeFormat:
-    """Return the format of exported redirects for a front server, such as "nginx".
-
-    ``prefix`` is the resolver prefix of links. ``fields`` are the header fields of every redirect.
-
-    Raises ValueError if the format cannot have the prefix.
+    """Return the format of exported redirects for a front server, such as "nginx". ``prefix`` is the resolver prefix of
+    links. ``fields`` are the header fields of every redirect. Raises ValueError if the format cannot have the prefix.
     """
     match name:
         case "nginx":

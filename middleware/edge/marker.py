@@ -85,18 +85,16 @@ def read_marker(file: Path) -> Marker | None:
 
 
 def digest_of(holds: Iterable[Hold]) -> str:
-    """Return a text that differs if other names or prefixes are on hold. It is "none" if none is.
-
-    ``holds`` are all holds that last now.
+    """Return a text that differs if other names or prefixes are on hold. It is "none" if none is. ``holds`` are all
+    holds that last now.
     """
     lines = sorted(f"{each.of} {each.is_prefix}\n" for each in holds)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 
 
 class BindingCounter:
-    """An iterator over ``bindings`` that computes the state of the public names while they are read.
-
-    The state and the bindings are therefore from the same snapshot.
+    """An iterator over ``bindings`` that computes the state of the public names while they are read. The state and the
+    bindings are therefore from the same snapshot.
     """
 
     def __init__(self, bindings: Iterable[Binding]) -> None:

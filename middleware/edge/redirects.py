@@ -2,9 +2,8 @@
 
 A front server can give the same answer as Ararat for such a name. These are live names of the kinds *located* and
 *related* without alternates. Everything else stays with Ararat: descriptions, queries, other methods, other spellings,
-names below a container, rules, and names that are served, withdrawn or reserved.
-
-The answers are those of the resolver itself (:mod:`ararat.middleware.resolution`), so that both cannot differ.
+names below a container, rules, and names that are served, withdrawn or reserved. The answers are those of the resolver
+itself (:mod:`ararat.middleware.resolution`), so that both cannot differ.
 """
 
 from __future__ import annotations
@@ -47,9 +46,8 @@ class EdgeRedirect:
 
     @property
     def further_links(self) -> str | None:
-        """The part of the second Link field that only some names have, such as the type and the licence.
-
-        It is None if the field has no such form, because the address is long.
+        """The part of the second Link field that only some names have, such as the type and the licence. It is None if
+        the field has no such form, because the address is long.
         """
         _, standard = links_of_name(self.address, "")
         is_standard = len(self.links) == 2 and '; rel="cite-as"' in standard

@@ -1,6 +1,5 @@
-"""Answer requests for the paths of feeds.
-
-A failure of the store is answered with 503. Another exception is logged with its traceback and answered with 500.
+"""Answer requests for the paths of feeds. A failure of the store is answered with 503. Another exception is logged with
+its traceback and answered with 500.
 """
 
 from __future__ import annotations

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 
 class FeedSource(NamedTuple):
-    """The source of the names in a feed: those of ``bindings`` that begin with one of ``beginnings``.
-
-    ``prefix`` is the resolver prefix.
+    """The source of the names in a feed: those of ``bindings`` that begin with one of ``beginnings``. ``prefix`` is the
+    resolver prefix.
     """
 
     bindings: Bindings
@@ -45,16 +44,14 @@ class Feed(Protocol):
     def methods(self) -> tuple[str, ...]: ...
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer of the feed to the request ``request`` with one of its methods, or HEAD.
-
-        Raises :class:`~ararat.middleware.BindingsUnavailable`.
+        """Return the answer of the feed to the request ``request`` with one of its methods, or HEAD. Raises
+        :class:`~ararat.middleware.BindingsUnavailable`.
         """
         ...
 
 
 def only_parameter(query: str, name: str) -> str | None:
     """Return the value of the query parameter ``name`` if the query has no other parameter. Otherwise return None.
-
     ``query`` is the query of a URL, without its question mark.
 
     >>> only_parameter("from=ark%3A1", "from"), only_parameter("from=a&from=b", "from"), only_parameter("x=1", "from")
@@ -88,9 +85,7 @@ def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
 
 
 def refusal(status: int, text: str) -> FeedAnswer:
-    """Return an answer with an error status and an explanation in plain ASCII text.
-
-    ``status`` is the HTTP status.
+    """Return an answer with an error status and an explanation in plain ASCII text. ``status`` is the HTTP status.
 
     >>> refusal(400, "no such page").status
     400

@@ -1,7 +1,6 @@
-"""Read and check the arguments of an OAI-PMH request (sections 2.5, 2.7.1 and 4 of the specification).
-
-A request is a list of names and values, from the query or from a form. An argument is an error if it is repeated,
-unknown, empty or of wrong syntax. A combination that a verb does not permit is an error, too.
+"""Read and check the arguments of an OAI-PMH request (sections 2.5, 2.7.1 and 4 of the specification). A request is a
+list of names and values, from the query or from a form. An argument is an error if it is repeated, unknown, empty or of
+wrong syntax. A combination that a verb does not permit is an error, too.
 """
 
 from __future__ import annotations
@@ -27,9 +26,7 @@ Code = Literal[
 
 class OaiError(Exception):
     """An error in a request of OAI-PMH, which the answer reports. ``code`` is an error code of the specification, such
-    as "badArgument".
-
-    ``message`` is for the operator.
+    as "badArgument". ``message`` is for the operator.
     """
 
     def __init__(self, code: Code, message: str) -> None:
@@ -86,10 +83,9 @@ _DAY = len("2026-11-23")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harvest:
-    """The names that a harvester requests by OAI-PMH: those with a change in a period, in one set.
-
-    ``set`` is the setSpec, or None for all names. ``since`` is included, ``before`` is not. None means no condition.
-    The times are in UTC.
+    """The names that a harvester requests by OAI-PMH: those with a change in a period, in one set. ``set`` is the
+    setSpec, or None for all names. ``since`` is included, ``before`` is not. None means no condition. The times are in
+    UTC.
     """
 
     since: datetime | None = None
@@ -98,10 +94,8 @@ class Harvest:
 
 
 def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
-    """Check the arguments of an OAI-PMH request. Return its verb, and its other arguments by name.
-
-    ``pairs`` are the names and values of the request. Raises :class:`OaiError` with the code ``badVerb`` or
-    ``badArgument``.
+    """Check the arguments of an OAI-PMH request. Return its verb, and its other arguments by name. ``pairs`` are the
+    names and values of the request. Raises :class:`OaiError` with the code ``badVerb`` or ``badArgument``.
 
     >>> read([("verb", "GetRecord"), ("identifier", "ark:12345/x"), ("metadataPrefix", "oai_dc")])
     ('GetRecord', {'identifier': 'ark:12345/x', 'metadataPrefix': 'oai_dc'})
@@ -127,11 +121,8 @@ def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
 
 
 def harvest(arguments: Mapping[str, str]) -> Harvest:
-    """Return the names that the arguments of an OAI-PMH list request select.
-
-    ``arguments`` are the query parameters of the request, by name.
-
-    Raises :class:`OaiError` with the code ``badArgument`` or ``cannotDisseminateFormat``.
+    """Return the names that the arguments of an OAI-PMH list request select. ``arguments`` are the query parameters of
+    the request, by name. Raises :class:`OaiError` with the code ``badArgument`` or ``cannotDisseminateFormat``.
 
     >>> names = harvest({"metadataPrefix": "oai_dc", "from": "2026-01-31", "until": "2026-01-31"})
     >>> str(names.since), str(names.before)
@@ -154,7 +145,6 @@ def harvest(arguments: Mapping[str, str]) -> Harvest:
 
 def require_format(arguments: Mapping[str, str]) -> None:
     """Raise :class:`OaiError` (``cannotDisseminateFormat``) if an OAI-PMH request has an unknown metadata format.
-
     ``arguments`` are the query parameters of the request, by name.
     """
     if arguments["metadataPrefix"] != METADATA_PREFIX:

@@ -1,12 +1,9 @@
 """OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn name is a deleted record.
 
-A name that is no longer listed is a deleted record, too. A name that was not listed
-while it was public is not an item (X-09).
-
-The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order of these
-times. A name that changes during a harvest moves to the end of the list. The harvester gets its new state. A list of a
-whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
-
+A name that is no longer listed is a deleted record, too. A name that was not listed while it was public is not an item
+(X-09). The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order
+of these times. A name that changes during a harvest moves to the end of the list. The harvester gets its new state. A
+list of a whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
 Source: https://www.openarchives.org/OAI/openarchivesprotocol.html
 """
 
@@ -62,9 +59,8 @@ class _SearchedSoFar(Exception):
 
 
 class OaiPmh:
-    """The OAI-PMH repository at ``path``, of the names of ``source``.
-
-    ``branding`` has the institution and its contact, if the store has no branding.
+    """The OAI-PMH repository at ``path``, of the names of ``source``. ``branding`` has the institution and its contact,
+    if the store has no branding.
     """
 
     methods = ("GET", "POST")
@@ -103,9 +99,8 @@ class OaiPmh:
         return _document(values, verb=verb, arguments=arguments, error=None, **variables)
 
     def _continue_list(self, verb: Verb, token: str) -> FeedAnswer:
-        """Return a redirect to the next request of a list, because a list cannot be empty.
-
-        Source: https://www.openarchives.org/OAI/openarchivesprotocol.html, 3.1.2.2
+        """Return a redirect to the next request of a list, because a list cannot be empty. Source:
+        https://www.openarchives.org/OAI/openarchivesprotocol.html, 3.1.2.2
         """
         answer = refusal(302, "The list continues at the address in Location.")
         query = urlencode({"verb": verb, "resumptionToken": token})
@@ -185,9 +180,8 @@ class OaiPmh:
         return {"records": records, "token": following, "is_part": token is not None or following is not None}
 
     def _page(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return the first page behind a position that has a readable name, or an empty page at the end.
-
-        Raises :class:`_SearchedSoFar`.
+        """Return the first page behind a position that has a readable name, or an empty page at the end. Raises
+        :class:`_SearchedSoFar`.
         """
         try:
             for _ in range(_PAGES):

@@ -1,8 +1,6 @@
-"""The sets of OAI-PMH: one for each prefix that has a record, and one for its NAAN or URN namespace.
-
-The set ``12345`` has all names of a NAAN, and ``12345:x5`` those below a shoulder. The set ``urn:nbn`` has all names of
-a URN namespace, and ``urn:nbn:se!3Auu!3A`` those that begin with urn:nbn:se:uu:. A name is in all sets with whose
-prefix it begins.
+"""The sets of OAI-PMH: one for each prefix that has a record, and one for its NAAN or URN namespace. The set ``12345``
+has all names of a NAAN, and ``12345:x5`` those below a shoulder. The set ``urn:nbn`` has all names of a URN namespace,
+and ``urn:nbn:se!3Auu!3A`` those that begin with urn:nbn:se:uu:. A name is in all sets with whose prefix it begins.
 """
 
 from __future__ import annotations

@@ -32,20 +32,17 @@ class ResumedList(NamedTuple):
 
 
 def encode(verb: Verb, arguments: Mapping[str, str], after: str) -> str:
-    """Return the resumption token that continues an OAI-PMH list. ``after`` is :attr:`.Page.next`.
-
-    ``verb`` is the verb of the request, such as "ListRecords". ``arguments`` are its other parameters.
+    """Return the resumption token that continues an OAI-PMH list. ``after`` is :attr:`.Page.next`. ``verb`` is the verb
+    of the request, such as "ListRecords". ``arguments`` are its other parameters.
     """
     content = json.dumps([verb, dict(arguments), after], separators=(",", ":")).encode()
     return urlsafe_b64encode(_digest(content) + content).decode().rstrip("=")
 
 
 def decode(verb: Verb, token: str) -> ResumedList:
-    """Parse a resumption token of OAI-PMH that :func:`encode` returned for the same verb.
-
-    ``verb`` is the verb of the request. ``token`` is the text of the parameter "resumptionToken".
-
-    Raises :class:`OaiError` with the code ``badResumptionToken``.
+    """Parse a resumption token of OAI-PMH that :func:`encode` returned for the same verb. ``verb`` is the verb of the
+    request. ``token`` is the text of the parameter "resumptionToken". Raises :class:`OaiError` with the code
+    ``badResumptionToken``.
 
     >>> from ...bindings.names.selection import cursor
     >>> after = cursor("2026-01-31T12:00:00.000000Z", "ark:12345/x")

@@ -57,9 +57,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Sitemap:
-    """The sitemap at ``path``: an index, and files with the addresses of the live names of ``source``.
-
-    Clients can store a file for ``seconds``. ``clock`` returns seconds.
+    """The sitemap at ``path``: an index, and files with the addresses of the live names of ``source``. Clients can
+    store a file for ``seconds``. ``clock`` returns seconds.
     """
 
     methods = ("GET",)
@@ -77,9 +76,8 @@ class Sitemap:
         self._refreshing = ForkSafeLock()
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the index of the sitemap, or with ``?from=`` the file that begins there.
-
-        ``request`` is the HTTP request.
+        """Return the index of the sitemap, or with ``?from=`` the file that begins there. ``request`` is the HTTP
+        request.
         """
         query = request.target.query
         if not query:

@@ -16,9 +16,7 @@ _AROUND = 4  # the colon, the space and the line end of a field
 
 
 def size_of(headers: Iterable[tuple[str, str]]) -> int:
-    """Return the size of HTTP header fields in bytes, as HTTP/1.1 sends them.
-
-    ``headers`` are pairs of name and value.
+    """Return the size of HTTP header fields in bytes, as HTTP/1.1 sends them. ``headers`` are pairs of name and value.
 
     >>> size_of([("Vary", "Accept")])
     14
@@ -28,10 +26,7 @@ def size_of(headers: Iterable[tuple[str, str]]) -> int:
 
 def within_limit(headers: Headers, own: int | None = None) -> Headers:
     """Return HTTP header fields within the size :data:`MAX_HEADER`: the last Link fields are left out if necessary.
-
-    ``headers`` are pairs of name and value.
-
-    Only the last ``own`` fields are omitted; None: all.
+    ``headers`` are pairs of name and value. Only the last ``own`` fields are omitted; None: all.
 
     >>> within_limit([("Location", "/" * 3400), ("Link", "</a?info>"), ("Link", "x" * 500)])[1:]
     [('Link', '</a?info>')]
@@ -62,9 +57,7 @@ class Answer:
 
     def under(self, conditions: Conditions) -> Answer:
         """Return a response 304 if the client already has this one by its :class:`.Conditions`, 412 if it expects
-        another one, else this one.
-
-        ``conditions`` are those of the request, such as If-None-Match.
+        another one, else this one. ``conditions`` are those of the request, such as If-None-Match.
         """
         headers = dict(self.headers)
         if conditions.failed(headers):

@@ -2,9 +2,8 @@
 
 ``scope["path"]`` is decoded, like ``PATH_INFO`` in WSGI. ``raw_path`` is the path as the client sent it. Servers can
 omit it; then ``%2F`` and ``/`` are equal. ``query_string`` is empty with and without a bare question mark, so the
-inflection ``?`` cannot be seen (I-07).
-
-Source: `ASGI, HTTP & WebSocket Protocol <https://asgi.readthedocs.io/en/stable/specs/www.html>`_, version 2.5.
+inflection ``?`` cannot be seen (I-07). Source: `ASGI, HTTP & WebSocket Protocol
+<https://asgi.readthedocs.io/en/stable/specs/www.html>`_, version 2.5.
 """
 
 from __future__ import annotations
@@ -48,9 +47,8 @@ class Disconnected(Exception):
 
 
 def path_below_mount(scope: Scope) -> str:
-    """Return the decoded path below ``root_path``, which it can contain: "path ... includes the root_path".
-
-    ``scope`` is the ASGI scope of the request.
+    """Return the decoded path below ``root_path``, which it can contain: "path ... includes the root_path". ``scope``
+    is the ASGI scope of the request.
 
     >>> path_below_mount({"path": "/app/ark:", "root_path": "/app"}), path_below_mount({"path": "/apps"})
     ('/ark:', '/apps')
@@ -60,10 +58,9 @@ def path_below_mount(scope: Scope) -> str:
 
 
 def plain_path(scope: Scope) -> tuple[str, str] | None:
-    """Return the path and the mount of an ASGI request that can have a simple redirect, else None.
-
-    Its redirect depends only on them and the URL scheme. The path is that below the mount. The mount is percent-encoded
-    and has no slash at its end.
+    """Return the path and the mount of an ASGI request that can have a simple redirect, else None. Its redirect depends
+    only on them and the URL scheme. The path is that below the mount. The mount is percent-encoded and has no slash at
+    its end.
     """
     path, raw, mount = scope["path"], scope.get("raw_path"), ""
     if scope.get("root_path"):
@@ -97,9 +94,8 @@ def recover(scope: Scope) -> Target:
 
 
 def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
-    """Convert the ASGI ``scope`` of a request to a :class:`.Request`.
-
-    ``target`` is its recovered target, ``prefix`` the resolver prefix.
+    """Convert the ASGI ``scope`` of a request to a :class:`.Request`. ``target`` is its recovered target, ``prefix``
+    the resolver prefix.
     """
     values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
@@ -119,11 +115,9 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 
 
 async def with_body(request: Request, receive: Receive) -> Request:
-    """Return an ASGI request with its body, of which at most :data:`MAX_FORM` bytes are kept.
-
-    ``request`` is the HTTP request. ``receive`` is the function of the ASGI server that returns the body in parts.
-
-    Raises :class:`Disconnected` if the client closes the connection.
+    """Return an ASGI request with its body, of which at most :data:`MAX_FORM` bytes are kept. ``request`` is the HTTP
+    request. ``receive`` is the function of the ASGI server that returns the body in parts. Raises :class:`Disconnected`
+    if the client closes the connection.
     """
     body, more = b"", True
     while more and len(body) <= MAX_FORM:
@@ -143,7 +137,6 @@ def _limit_body(body: bytes) -> bytes:
 
 def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
     """Convert HTTP header fields to the form of ASGI. ``cache`` contains fields that are already in this form.
-
     ``fields`` are pairs of name and value as str. Each result is a pair of bytes.
 
     >>> encoded([("Vary", "Accept")])
@@ -153,11 +146,9 @@ def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_F
 
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:
-    """Return a copy of an ASGI scope that requests the path of the site for a served name.
-
-    ``scope`` is the original scope. ``handover`` contains the path of the site and its query.
-
-    It is a copy, because servers write their access logs from the original scope.
+    """Return a copy of an ASGI scope that requests the path of the site for a served name. ``scope`` is the original
+    scope. ``handover`` contains the path of the site and its query. It is a copy, because servers write their access
+    logs from the original scope.
     """
     mounted = path_below_mount(scope) != scope["path"]
     return {
@@ -171,7 +162,6 @@ def local_scope(scope: Scope, handover: Handover) -> Scope:
 
 def add_fields(send: Send, handover: Handover) -> Send:
     """Return a function that an ASGI application can call instead of ``send`` when it answers for a served name.
-
     ``send`` is the function of the ASGI server. ``handover`` contains the header fields to add. A permanent redirect of
     the application is changed to a temporary one.
     """

@@ -23,9 +23,8 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 def entity_tag(revision: int, *changed: datetime) -> str:
-    """Return a strong entity tag (ETag) with its quotation marks, from a revision and times of changes.
-
-    ``revision`` is a number. ``changed`` are the times of changes, in UTC.
+    """Return a strong entity tag (ETag) with its quotation marks, from a revision and times of changes. ``revision`` is
+    a number. ``changed`` are the times of changes, in UTC.
 
     >>> entity_tag(1, datetime(2026, 11, 23, tzinfo=UTC))
     '"1-660e646648000"'
@@ -34,12 +33,9 @@ def entity_tag(revision: int, *changed: datetime) -> str:
 
 
 def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]]:
-    """Return the header fields ETag and Last-Modified of a response, for later conditional requests.
-
-    Source: RFC 9110, section 8.8.
-
-    ``content`` is the body. ``changed`` is the time of the last change of the binding, or None. Last-Modified is
-    omitted if it is unknown or less than two seconds ago.
+    """Return the header fields ETag and Last-Modified of a response, for later conditional requests. Source: RFC 9110,
+    section 8.8. ``content`` is the body. ``changed`` is the time of the last change of the binding, or None.
+    Last-Modified is omitted if it is unknown or less than two seconds ago.
 
     >>> validators(b"", datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
     [('ETag', '"47DEQpj8HBSa-_TImW-5JCeu"'), ('Last-Modified', 'Sun, 04 Oct 2020 12:00:00 GMT')]
@@ -61,11 +57,8 @@ class Conditions(NamedTuple):
 
     def failed(self, headers: Mapping[str, str]) -> bool:
         """Return whether the response with these header fields is not the one that the client expects, so that the
-        answer is 412.
-
-        ``headers`` are the header fields of the response, by name.
-
-        Source: RFC 9110, sections 13.1.1, 13.1.4 and 13.2.2.
+        answer is 412. ``headers`` are the header fields of the response, by name. Source: RFC 9110, sections 13.1.1,
+        13.1.4 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
         >>> Conditions(if_match='"a"').failed(held), Conditions(if_match='W/"a"').failed(held)
@@ -78,10 +71,8 @@ class Conditions(NamedTuple):
 
     def met(self, headers: Mapping[str, str]) -> bool:
         """Return whether the client already has the response with these header fields, so that the answer is 304.
-
-        ``headers`` are the header fields of the response, by name.
-
-        A malformed value is ignored. Source: RFC 9110, sections 13.1.3 and 13.2.2.
+        ``headers`` are the header fields of the response, by name. A malformed value is ignored. Source: RFC 9110,
+        sections 13.1.3 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
         >>> Conditions('W/"a", "b"').met(held), Conditions("*").met(held), Conditions('"b"').met(held)

@@ -34,9 +34,8 @@ Many are kept in memory. The garbage collector stops visiting plain tuples of te
 
 
 def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
-    """Return the redirect in a resolution. With ``whole``, it also contains the resolution.
-
-    ``resolution`` is the result of the resolution of the identifier.
+    """Return the redirect in a resolution. With ``whole``, it also contains the resolution. ``resolution`` is the
+    result of the resolution of the identifier.
     """
     binding = resolution.binding
     links = links_by_metadata(NOTHING if binding is None else binding.metadata)

@@ -1,5 +1,4 @@
 """Compare the answer of a site to a request for a name with the expected one, and say what to do about a difference.
-
 The assertions of the pytest plugin and the command ``ararat check --url`` use it.
 """
 
@@ -48,9 +47,8 @@ class ExpectedAnswer(NamedTuple):
 
 
 class AnswerFault(NamedTuple):
-    """A difference between the answer of a site and the expected one, in printable ASCII.
-
-    ``asked`` is the request, ``came`` the answer, ``expected`` the right one, and ``fix`` what to do.
+    """A difference between the answer of a site and the expected one, in printable ASCII. ``asked`` is the request,
+    ``came`` the answer, ``expected`` the right one, and ``fix`` what to do.
     """
 
     asked: str
@@ -133,10 +131,9 @@ def refused_host(answer: SiteAnswer) -> str | None:
 
 
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
-    """Compare the ``answer`` of a site with the ``expected`` one, and return the difference, or None.
-
-    ``request`` is the request in words. ``url`` is its absolute address, against which a Location is resolved. A target
-    that is a path is compared with the path of the Location.
+    """Compare the ``answer`` of a site with the ``expected`` one, and return the difference, or None. ``request`` is
+    the request in words. ``url`` is its absolute address, against which a Location is resolved. A target that is a path
+    is compared with the path of the Location.
 
     >>> moved = SiteAnswer(301, (("Location", "https://example.org/"),))
     >>> fault("GET /ark:12345/x", "http://localhost/ark:12345/x", moved, ExpectedAnswer((302,))).came

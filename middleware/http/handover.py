@@ -48,11 +48,8 @@ class Handover(NamedTuple):
 
 
 def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Handover:
-    """Return the request for the path of the site that serves a resolved name (``resolution.target``).
-
-    ``request`` is the HTTP request.
-
-    ``seconds`` is the setting ``cache``.
+    """Return the request for the path of the site that serves a resolved name (``resolution.target``). ``request`` is
+    the HTTP request. ``seconds`` is the setting ``cache``.
     """
     links = links_of_resolution(resolution, request.root)
     fields = [*(("Link", link) for link in links), *(("Vary", field) for field in resolution.vary)]

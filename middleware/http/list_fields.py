@@ -1,6 +1,5 @@
-"""Header fields of a request that are lists: of each, only the first elements are read.
-
-To choose a page by a field of 60 kB takes hundreds of times as long as a page. Browsers send fewer than 20 elements.
+"""Header fields of a request that are lists: of each, only the first elements are read. To choose a page by a field of
+60 kB takes hundreds of times as long as a page. Browsers send fewer than 20 elements.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ _LISTS = ("HTTP_ACCEPT", "HTTP_ACCEPT_LANGUAGE", "HTTP_IF_NONE_MATCH", "HTTP_IF_
 
 def shortened(fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the lists among ``fields`` that have more than :data:`MAX_RANGES` elements, with the first ones only.
-
     ``fields`` are the header fields as meta-variables (RFC 3875, section 4.1.18), such as those of a WSGI environ. The
     result is empty for most requests.
 

@@ -1,7 +1,6 @@
-"""Keep the redirects of the names that are requested most, for as long as no binding changes.
-
-Few names get most requests. Their redirects are kept in two generations: when the newer one is full, it replaces the
-older one. Each request moves its redirect to the newer one. So names without requests are forgotten.
+"""Keep the redirects of the names that are requested most, for as long as no binding changes. Few names get most
+requests. Their redirects are kept in two generations: when the newer one is full, it replaces the older one. Each
+request moves its redirect to the newer one. So names without requests are forgotten.
 
 All redirects are forgotten after each change of a binding. :meth:`.BindingSource.data_version` detects it: at most
 :data:`LOCAL_SECONDS` later for a file, and :data:`SERVER_SECONDS` later for a server. This process sees its own changes
@@ -40,12 +39,9 @@ Generation = dict[str, Redirect]
 
 
 class RedirectCache:
-    """A cache of the redirects that are requested most, by path, in the memory of this process.
-
-    ``bindings`` is the interface to the bindings, and ``most`` the maximum number of redirects. ``clock`` returns
-    seconds.
-
-    All threads can use one object.
+    """A cache of the redirects that are requested most, by path, in the memory of this process. ``bindings`` is the
+    interface to the bindings, and ``most`` the maximum number of redirects. ``clock`` returns seconds. All threads can
+    use one object.
     """
 
     def __init__(self, bindings: BindingSource, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
@@ -76,7 +72,6 @@ class RedirectCache:
 
     def refresh(self) -> Generation | None:
         """Empty the cache if a binding has changed. Return the generation for redirects that are read from now on.
-
         Return None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
         """
         began, own = self._clock(), self._bindings.own_changes
@@ -91,9 +86,8 @@ class RedirectCache:
         return self._generations[0]
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
-        """Add a redirect to the cache, unless it depends on other things than the path.
-
-        ``generation`` is the result of :meth:`refresh` before the redirect was read; None adds nothing.
+        """Add a redirect to the cache, unless it depends on other things than the path. ``generation`` is the result of
+        :meth:`refresh` before the redirect was read; None adds nothing.
         """
         _, target, name, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:

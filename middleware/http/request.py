@@ -58,9 +58,8 @@ class Request(NamedTuple):
     hides_empty_query: bool = False
 
     def for_service(self, requested: ServiceRequest) -> Request:
-        """Return the request for the identifier that a service of RFC 2169 names in this request.
-
-        ``requested`` is the parsed request for the service.
+        """Return the request for the identifier that a service of RFC 2169 names in this request. ``requested`` is the
+        parsed request for the service.
         """
         return self._replace(target=requested.target, service=requested.service)
 

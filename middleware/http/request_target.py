@@ -2,14 +2,11 @@
 
 WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal. An empty
 ``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide the raw target as
-``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it.
-
-The raw target is used only if it agrees with ``PATH_INFO``. An outer middleware can have rewritten the path, or checked
-access by it. If the two disagree, ``PATH_INFO`` is used, and the target is *inexact*. It is also inexact if the server
-provides no raw target (wsgiref, granian, bjoern). An inexact target does not distinguish ``%2F`` from ``/``, ``%2E``
-from ``.``, and a bare ``?`` from no query; clients must use ``?info`` there.
-
-The functions do not parse identifiers, and no environ makes them raise an exception.
+``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it. The raw target is used only if it agrees with ``PATH_INFO``.
+An outer middleware can have rewritten the path, or checked access by it. If the two disagree, ``PATH_INFO`` is used,
+and the target is *inexact*. It is also inexact if the server provides no raw target (wsgiref, granian, bjoern). An
+inexact target does not distinguish ``%2F`` from ``/``, ``%2E`` from ``.``, and a bare ``?`` from no query; clients must
+use ``?info`` there. The functions do not parse identifiers, and no environ makes them raise an exception.
 """
 
 from __future__ import annotations
@@ -69,9 +66,8 @@ class Target(NamedTuple):
 
 
 def is_path(decoded: str) -> bool:
-    """Return whether a decoded request target, such as ``PATH_INFO``, is a path or empty.
-
-    Servers also pass on ``*``, an authority, a text without a slash, or a whole URL. No URL can be built from these.
+    """Return whether a decoded request target, such as ``PATH_INFO``, is a path or empty. Servers also pass on ``*``,
+    an authority, a text without a slash, or a whole URL. No URL can be built from these.
 
     >>> is_path("/desk"), is_path(""), is_path("*"), is_path("example.org:443"), is_path("http://example.org/desk")
     (True, True, False, False, False)
@@ -83,7 +79,6 @@ def is_path(decoded: str) -> bool:
 
 def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
     """Return the beginnings of reserved paths in all combinations of ASCII case: ``/ark:``, ``/ARK:`` and so on.
-
     ``schemes`` are the names of the URI schemes, such as "ark".
 
         resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)       (POL-037)
@@ -126,7 +121,6 @@ def recover(environ: Mapping[str, Any]) -> Target:
 
 def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: bytes) -> Target:
     """Return the first raw request target that agrees with the decoded path, or rebuild the target from that path.
-
     ``raw_targets`` have one character per byte and can contain a query; "" means that a target is unknown. ``decoded``
     is the decoded path below the mount, ``query`` the query string, and ``mount`` the decoded path of the mount.
 
@@ -151,10 +145,8 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
 
 def with_colon(path: str) -> str:
     """Return ``path``, a path or an identifier, with a plain colon instead of ``%3A`` after its label ``ark`` or
-    ``urn``, and after the namespace identifier of a URN.
-
-    Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays: there, ``%3A`` and a
-    colon make two names.
+    ``urn``, and after the namespace identifier of a URN. Many clients encode the colon of a path, which delimits
+    nothing there (E-07). The rest stays: there, ``%3A`` and a colon make two names.
 
     >>> with_colon("/ark%3A12345/a%3Ab"), with_colon("urn%3aisbn%3A1"), with_colon("/a/ark%3A12345/x")
     ('/ark:12345/a%3Ab', 'urn:isbn:1', '/a/ark%3A12345/x')
@@ -169,13 +161,9 @@ def with_colon(path: str) -> str:
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:
-    """Return the mount of a WSGI application (``SCRIPT_NAME``) as the beginning of paths in links.
-
-    ``environ`` is the WSGI environ of the request.
-
-    It is percent-encoded, without a slash at its end.
-
-    Several slashes at its start become one, so that no link leads to another host.
+    """Return the mount of a WSGI application (``SCRIPT_NAME``) as the beginning of paths in links. ``environ`` is the
+    WSGI environ of the request. It is percent-encoded, without a slash at its end. Several slashes at its start become
+    one, so that no link leads to another host.
 
     >>> mount_path({"SCRIPT_NAME": "/a pp"}), mount_path({"SCRIPT_NAME": "//evil.example/"}), mount_path({})
     ('/a%20pp', '/evil.example', '')
@@ -236,10 +224,8 @@ def _path_below(path: str, mount: bytes) -> str:
 
 
 def _agree(raw: str, path_info: bytes) -> bool:
-    """Return whether a server turns the raw path into ``path_info``.
-
-    Each alternative is the exact behaviour of some servers. A more tolerant comparison would accept a raw target
-    although a middleware has rewritten the path.
+    """Return whether a server turns the raw path into ``path_info``. Each alternative is the exact behaviour of some
+    servers. A more tolerant comparison would accept a raw target although a middleware has rewritten the path.
     """
     octets = _octets(raw)
     if octets == path_info and b"%" not in octets:

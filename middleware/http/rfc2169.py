@@ -39,10 +39,7 @@ class ServiceRequest(NamedTuple):
 
 def parse_service_request(target: Target, services: str) -> ServiceRequest | None:
     """Parse a request for a service of RFC 2169, such as ``/uri-res/N2L?urn:example:maps``. ``services`` is their path.
-
-    ``target`` is the recovered target of the request.
-
-    Return None for another path or an unknown service.
+    ``target`` is the recovered target of the request. Return None for another path or an unknown service.
 
     >>> parse_service_request(Target("/uri-res/N2C", "urn:example:maps"), "/uri-res").target.identifier
     'urn:example:maps?info'
@@ -60,11 +57,9 @@ def parse_service_request(target: Target, services: str) -> ServiceRequest | Non
 
 
 def as_redirect(resolution: Resolution) -> Resolution:
-    """Convert a resolution to a redirect, because the services N2L and N2C only redirect.
-
-    ``resolution`` is the result of the resolution of the identifier.
-
-    A description or a served name becomes a redirect to the address of the identifier.
+    """Convert a resolution to a redirect, because the services N2L and N2C only redirect. ``resolution`` is the result
+    of the resolution of the identifier. A description or a served name becomes a redirect to the address of the
+    identifier.
     """
     match resolution.outcome:
         case "prefix" if resolution.record is not None:
@@ -105,12 +100,9 @@ class Places:
 def places(resolution: Resolution, root: str) -> Places:
     """Return the locations of a resolved resource: its target first, then its alternate targets.
 
-    ``resolution`` is the result of the resolution of the identifier.
-
-    ``root`` is the resolver prefix.
-
-    The list is empty if only a description or a related page is known: "the result MUST be a list of the URLs which
-    may be used to obtain an instance of the resource" (RFC 2169, section 3.2).
+    ``resolution`` is the result of the resolution of the identifier. ``root`` is the resolver prefix. The list is empty
+    if only a description or a related page is known: "the result MUST be a list of the URLs which may be used to obtain
+    an instance of the resource" (RFC 2169, section 3.2).
     """
     redirect = as_redirect(resolution)
     alternates = (

@@ -65,10 +65,8 @@ class TrustingServer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProxySecret:
-    """The secret that a proxy adds to each request, and the name of its field.
-
-    Raises ValueError for a secret of fewer than 32 characters, or with a character that is not printable ASCII, and for
-    a wrong name of the field.
+    """The secret that a proxy adds to each request, and the name of its field. Raises ValueError for a secret of fewer
+    than 32 characters, or with a character that is not printable ASCII, and for a wrong name of the field.
 
     >>> secret = ProxySecret("0123456789abcdef0123456789abcdef")
     >>> secret.is_in({"HTTP_X_ARARAT_SECRET": "0123456789abcdef0123456789abcdef"}), secret.is_in({})
@@ -85,9 +83,8 @@ class ProxySecret:
             raise ValueError(f"remote_user_secret: the secret is too short or has other characters; use {expected}")
 
     def is_in(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has the secret. ``environ`` is the WSGI environ of the request.
-
-        The time does not depend on the place of the first wrong character.
+        """Return whether a request has the secret. ``environ`` is the WSGI environ of the request. The time does not
+        depend on the place of the first wrong character.
         """
         given = environ.get(environ_key(self.name, "remote_user_secret_field"))
         if not isinstance(given, str):
@@ -97,9 +94,8 @@ class ProxySecret:
 
 @dataclass(frozen=True, slots=True)
 class RemoteUser:
-    """The user that a web server or proxy has signed in.
-
-    ``key`` is the key of the environ. Without ``secret`` the key is that of the server itself, which no client can set.
+    """The user that a web server or proxy has signed in. ``key`` is the key of the environ. Without ``secret`` the key
+    is that of the server itself, which no client can set.
 
     >>> RemoteUser.of_setting("REMOTE_USER", None).of({"REMOTE_USER": "jane"})
     'jane'
@@ -113,11 +109,9 @@ class RemoteUser:
 
     @classmethod
     def of_setting(cls, name: str, secret: ProxySecret | None) -> RemoteUser:
-        """Return the source of the user name of a request.
-
-        ``name`` is "REMOTE_USER" or the name of a header field, of letters and digits. ``secret`` is the secret that
-        the proxy adds, which a header field needs; or None. Raises ValueError for another name, and for a field without
-        a secret.
+        """Return the source of the user name of a request. ``name`` is "REMOTE_USER" or the name of a header field, of
+        letters and digits. ``secret`` is the secret that the proxy adds, which a header field needs; or None. Raises
+        ValueError for another name, and for a field without a secret.
         """
         if name == "REMOTE_USER":
             return cls(name, None)
@@ -134,9 +128,8 @@ class RemoteUser:
         return cls(key, secret)
 
     def of(self, environ: Mapping[str, Any]) -> str | None:
-        """Return the user of a request, or None without a user, without the secret, or with two users.
-
-        ``environ`` is the WSGI environ of the request.
+        """Return the user of a request, or None without a user, without the secret, or with two users. ``environ`` is
+        the WSGI environ of the request.
         """
         user = environ.get(self.key)
         if not isinstance(user, str) or not user:
@@ -149,7 +142,6 @@ class RemoteUser:
 
 class ForwardedFields:
     """A WSGI application that gets the address of the client and the scheme from the fields of ``proxies`` proxies.
-
     With a secret, the fields of a request without it are ignored, also the scheme that the server itself has taken from
     them. A server that trusts the address in them is named in the log. Header fields never set the host, port or path.
     """
@@ -173,9 +165,8 @@ class ForwardedFields:
 
 
 def client_address(environ: Mapping[str, Any], proxies: int, secret: ProxySecret | None = None) -> str:
-    """Return the address of the client of a request, as :class:`ForwardedFields` passes it on.
-
-    ``environ`` is the WSGI environ of the request. ``proxies`` and ``secret`` are those of :class:`ForwardedFields`.
+    """Return the address of the client of a request, as :class:`ForwardedFields` passes it on. ``environ`` is the WSGI
+    environ of the request. ``proxies`` and ``secret`` are those of :class:`ForwardedFields`.
 
     >>> client_address({"HTTP_X_FORWARDED_FOR": "192.0.2.9, 192.0.2.1", "REMOTE_ADDR": "127.0.0.1"}, 1)
     '192.0.2.1'
@@ -213,9 +204,8 @@ def fault_of_user_field(name: str) -> UserFieldFault | None:
 
 
 def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
-    """Return the lines of Apache and nginx that send the user in one header field, and the secret in another.
-
-    ``user`` is the name of the field for the user. ``secret`` is the name of the field for the secret.
+    """Return the lines of Apache and nginx that send the user in one header field, and the secret in another. ``user``
+    is the name of the field for the user. ``secret`` is the name of the field for the secret.
 
     >>> for proxy, lines in proxy_lines("XUser", "X-Proof"):
     ...     print(f"{proxy}: {lines}")
@@ -283,9 +273,8 @@ the application is wrapped in ``ProxyFixMiddleware`` or ``wrap_wsgi_with_proxy_h
 
 
 def environ_key(name: str, setting: str) -> str:
-    """Return the key of a header field in a WSGI environ.
-
-    Raises ValueError for another text. ``setting`` is the name of the setting in the message.
+    """Return the key of a header field in a WSGI environ. Raises ValueError for another text. ``setting`` is the name
+    of the setting in the message.
 
     >>> environ_key("X-Ararat-Secret", "remote_user_secret_field")
     'HTTP_X_ARARAT_SECRET'
@@ -326,7 +315,6 @@ def server_that_keeps_underscores() -> str | None:
 
 def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
     """Return facts about the fields X-Forwarded-For and X-Forwarded-Proto of a request, without any address.
-
     ``environ`` is the WSGI environ of the request. ``ararat doctor`` reads the facts:
 
     - ``values``: the number of values of X-Forwarded-For.

@@ -2,9 +2,7 @@
 
 Its answer is the path of the resolver, which ends in a slash. As JSON, it also lists the public prefixes, their
 delegations, and the holds. The site is asked first. Its 404, 405 or 410 means that it has no page there, and is
-replaced.
-
-Source: draft-kunze-ark-43, section 5.6; RFC 8615.
+replaced. Source: draft-kunze-ark-43, section 5.6; RFC 8615.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ _NO_PAGE = (404, 405, 410)
 
 def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes] | None:
     """Return the answer of a WSGI application to a request for :data:`PATH`, or None if it has no page there.
-
     ``start_response`` is the function of the WSGI server.
     """
     started: list[bool] = []
@@ -71,7 +68,6 @@ def _is_path(scope: Scope) -> bool:
 
 async def ask_asgi_site(app: ASGISite, scope: Scope, receive: Receive, send: Send) -> bool:
     """Send the answer of an ASGI application to a request for :data:`PATH`. Return False if it has no page there.
-
     ``scope``, ``receive`` and ``send`` are its three arguments.
     """
     has_page = True

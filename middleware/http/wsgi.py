@@ -23,12 +23,9 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
-    """Return the path and the mount of the WSGI request ``environ`` if it can have a simple redirect, else None.
-
-    Its redirect depends only on them and the URL scheme.
-
-    Such a request has no query, and no No-Redirect or Origin field. It has no raw target that differs from mount and
-    path. The mount is percent-encoded, without a slash at its end.
+    """Return the path and the mount of the WSGI request ``environ`` if it can have a simple redirect, else None. Its
+    redirect depends only on them and the URL scheme. Such a request has no query, and no No-Redirect or Origin field.
+    It has no raw target that differs from mount and path. The mount is percent-encoded, without a slash at its end.
     """
     path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
     mount = mount_path(environ) if environ.get("SCRIPT_NAME") else ""
@@ -67,10 +64,7 @@ def _read_body(environ: WSGIEnvironment) -> bytes:
 
 def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
     """Send the status and header fields of the answer ``answer`` to a WSGI server, and return the body.
-
-    ``start_response`` is the function of the WSGI server.
-
-    With ``head`` it is empty.
+    ``start_response`` is the function of the WSGI server. With ``head`` it is empty.
     """
     start_response(_STATUS_LINES[answer.status], answer.headers)
     body = answer.body
@@ -82,11 +76,8 @@ def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -
 def pass_on(
     handover: Handover, app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Call the WSGI application ``app`` with the request for a served name, and return its body.
-
-    ``start_response`` is the function of the WSGI server. ``handover`` contains the path of the site and the header
-    fields to add.
-
+    """Call the WSGI application ``app`` with the request for a served name, and return its body. ``start_response`` is
+    the function of the WSGI server. ``handover`` contains the path of the site and the header fields to add.
     ``ararat.ark`` in the environ is the normal form of the identifier.
     """
     environ["ararat.ark"] = handover.key
@@ -98,9 +89,8 @@ def pass_on(
 
 def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
     """Return a copy of the WSGI environ ``environ`` that requests another path of the site. ``path`` is the path,
-    percent-encoded, and ``query`` the query.
-
-    It is a copy, because servers write their access logs from the original environ.
+    percent-encoded, and ``query`` the query. It is a copy, because servers write their access logs from the original
+    environ.
     """
     raw = mount_path(environ) + path + (f"?{query}" if query else "")
     local = environ.copy()

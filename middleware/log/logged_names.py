@@ -1,6 +1,5 @@
-"""Find the place of a name in the published log, which its description shows.
-
-The published checkpoint is read again when its file changes.
+"""Find the place of a name in the published log, which its description shows. The published checkpoint is read again
+when its file changes.
 """
 
 from __future__ import annotations
@@ -41,11 +40,9 @@ class PublishedCheckpoint:
 
 
 def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
-    """Return the bindings that know the numbers of log entries, or None.
-
-    ``folder`` is the folder with the files of the public log. ``bindings`` is the store of the resolver.
-
-    For a file of bindings, these are in the database next to the folder of the log.
+    """Return the bindings that know the numbers of log entries, or None. ``folder`` is the folder with the files of the
+    public log. ``bindings`` is the store of the resolver. For a file of bindings, these are in the database next to the
+    folder of the log.
     """
     if not isinstance(bindings, Bindings):
         return None
@@ -53,9 +50,8 @@ def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
 
 
 class LoggedNames:
-    """Lookups of names in the public log with the files of ``folder``. All threads can use one object.
-
-    ``page`` is the path of the page about the log.
+    """Lookups of names in the public log with the files of ``folder``. All threads can use one object. ``page`` is the
+    path of the page about the log.
     """
 
     def __init__(self, folder: LogFolder, first_entry: FirstEntry, page: str) -> None:
@@ -65,9 +61,8 @@ class LoggedNames:
         self._published: PublishedCheckpoint | None = None
 
     def find(self, key: str) -> LoggedName | None:
-        """Return the place of a name in the public log.
-
-        Return None for a name without a published entry, and if the log cannot be read. The reason is logged.
+        """Return the place of a name in the public log. Return None for a name without a published entry, and if the
+        log cannot be read. The reason is logged.
         """
         try:
             published = self.checkpoint()

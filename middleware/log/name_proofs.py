@@ -1,6 +1,5 @@
-"""Answer ``ark:12345/x5?proof`` with the proof that the last change of a name is in the log.
-
-The proof can be kept in a file, and verified without a network (:mod:`proofs`).
+"""Answer ``ark:12345/x5?proof`` with the proof that the last change of a name is in the log. The proof can be kept in a
+file, and verified without a network (:mod:`proofs`).
 """
 
 from __future__ import annotations
@@ -41,9 +40,8 @@ def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
     contains none of them.
 
     ``folder`` contains the files of the log. ``numbers`` are the numbers of the entries, from 0. The last entry that
-    the published checkpoint contains is proved.
-
-    The entry itself is the extra data of the proof. Raises :class:`LogError` if a file is missing or damaged.
+    the published checkpoint contains is proved. The entry itself is the extra data of the proof. Raises
+    :class:`LogError` if a file is missing or damaged.
     """
     content = folder.checkpoint()
     if content is None:

@@ -1,8 +1,6 @@
-"""Answer requests for the files of a log, and for the page about it: ``/log/``.
-
-Only the checkpoint and tiles are served, so that no other file of the folder can be read. Tiles never change.
-
-Source: `C2SP tlog-tiles <https://c2sp.org/tlog-tiles>`_.
+"""Answer requests for the files of a log, and for the page about it: ``/log/``. Only the checkpoint and tiles are
+served, so that no other file of the folder can be read. Tiles never change. Source: `C2SP tlog-tiles
+<https://c2sp.org/tlog-tiles>`_.
 """
 
 from __future__ import annotations
@@ -35,10 +33,8 @@ _TILE_FIELDS: Headers = [
 
 
 class LogFiles:
-    """The files of the public log in ``folder``, which are served below ``path``.
-
-    ``page`` answers a request for the page about the log. It raises OSError or :class:`.errors.LogError` if the
-    checkpoint cannot be read.
+    """The files of the public log in ``folder``, which are served below ``path``. ``page`` answers a request for the
+    page about the log. It raises OSError or :class:`.errors.LogError` if the checkpoint cannot be read.
     """
 
     def __init__(self, path: str, folder: Path, answers: AnswerBuilder, page: Callable[[Request], Answer]) -> None:

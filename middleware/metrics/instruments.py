@@ -2,11 +2,9 @@
 
 The metrics of a site that uses the same library are in this registry, too. If the variable PROMETHEUS_MULTIPROC_DIR
 names a folder, the processes share their numbers there. This module is loaded only if the setting ``metrics`` is given.
-
 Labels have few values, which no client can extend. The label ``prefix`` is a recorded NAAN or shoulder, or a NAAN of
-the setting ``naans``. Otherwise it is the NAAN or URN namespace of a bound name, or :data:`OTHER`.
-
-Source: `Prometheus <https://prometheus.io/docs/practices/naming/>`_.
+the setting ``naans``. Otherwise it is the NAAN or URN namespace of a bound name, or :data:`OTHER`. Source: `Prometheus
+<https://prometheus.io/docs/practices/naming/>`_.
 """
 
 from __future__ import annotations
@@ -62,9 +60,8 @@ _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version",
 
 
 class Metrics:
-    """The Prometheus metrics of one resolver, which counts its resolutions.
-
-    ``bindings`` has the records of NAANs and shoulders, and the number of names.
+    """The Prometheus metrics of one resolver, which counts its resolutions. ``bindings`` has the records of NAANs and
+    shoulders, and the number of names.
     """
 
     def __init__(self, settings: Settings, bindings: Bindings | BindingSource) -> None:
@@ -77,10 +74,8 @@ class Metrics:
         _BUILD.labels(__version__, platform.python_version()).set(1)
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count one resolution in the metrics. ``seconds`` is its duration.
-
-        ``resolution`` is the result of the resolution of the identifier. ``method`` is the HTTP method, and ``status``
-        is the status of the response.
+        """Count one resolution in the metrics. ``seconds`` is its duration. ``resolution`` is the result of the
+        resolution of the identifier. ``method`` is the HTTP method, and ``status`` is the status of the response.
         """
         where = (resolution.outcome, self._prefix(resolution))
         (self._resolutions.get(where) or self._counter(*where)).inc()

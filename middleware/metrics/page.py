@@ -1,7 +1,6 @@
-"""Answer requests for the metrics, in the text formats of Prometheus and OpenMetrics.
-
-A client must send the token: ``Authorization: Bearer TOKEN`` (RFC 6750). The address of the client is not checked. A
-proxy on the same machine gives all requests its own address. A trace of the inspector requests this site in process.
+"""Answer requests for the metrics, in the text formats of Prometheus and OpenMetrics. A client must send the token:
+``Authorization: Bearer TOKEN`` (RFC 6750). The address of the client is not checked. A proxy on the same machine gives
+all requests its own address. A trace of the inspector requests this site in process.
 """
 
 from __future__ import annotations
@@ -40,13 +39,9 @@ _log = logging.getLogger(__name__)
 
 
 class MetricsPage:
-    """The page at ``path`` with the Prometheus metrics of all processes.
-
-    ``token_file`` is the file with the token of the clients.
-
-    ``update`` is called before the metrics are written.
-
-    Raises ValueError if the file has no token, or if the folder of the shared metrics cannot be written.
+    """The page at ``path`` with the Prometheus metrics of all processes. ``token_file`` is the file with the token of
+    the clients. ``update`` is called before the metrics are written. Raises ValueError if the file has no token, or if
+    the folder of the shared metrics cannot be written.
     """
 
     def __init__(self, path: str, token_file: str) -> None:
@@ -58,9 +53,8 @@ class MetricsPage:
         self._warn_of_workers(several=workers(sys.argv, os.environ) > 1)
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers requests for the page of the metrics, or None for another path.
-
-        ``path`` is the path of the request below the mount.
+        """Return the function that answers requests for the page of the metrics, or None for another path. ``path`` is
+        the path of the request below the mount.
         """
         return self._respond if path == self._path else None
 
@@ -107,9 +101,7 @@ class MetricsPage:
 
 def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Return the number of worker processes, from the command line of gunicorn, uvicorn or hypercorn or their
-    variables.
-
-    ``environ`` contains the environment variables by name.
+    variables. ``environ`` contains the environment variables by name.
 
     >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn", "--workers=2"], {}), workers([], {})
     (4, 2, 1)

@@ -76,10 +76,9 @@ class OwnScheme:
         """Resolve an identifier of the site's own scheme, as received. A text longer than ``max_length`` bytes is
         refused.
 
-        ``given`` is the identifier as received, with its query.
-
-        Raises TypeError if ``resolve`` returns something else than None or a temporary redirect. Exceptions of
-        ``resolve`` reach the caller, except IdentifierError, which becomes a refusal.
+        ``given`` is the identifier as received, with its query. Raises TypeError if ``resolve`` returns something else
+        than None or a temporary redirect. Exceptions of ``resolve`` reach the caller, except IdentifierError, which
+        becomes a refusal.
         """
         reason: str | Problem = "too-long"
         if not length.may_refuse(given, max_length):

@@ -1,7 +1,6 @@
-"""Declare settings once: the fields of a dataclass, each with its default, its text and its option.
-
-The arguments, docstrings, options and variables of the resolver and of the inspector come from the declarations, and so
-does docs/settings.md.
+"""Declare settings once: the fields of a dataclass, each with its default, its text and its option. The arguments,
+docstrings, options and variables of the resolver and of the inspector come from the declarations, and so does
+docs/settings.md.
 """
 
 from __future__ import annotations
@@ -46,9 +45,8 @@ def setting(
 
 
 class SettingDescription(NamedTuple):
-    """The description of a setting: ``name``, ``type`` and ``default`` are texts for people.
-
-    ``text`` and ``details`` are sentences. The others are arguments of :func:`setting`.
+    """The description of a setting: ``name``, ``type`` and ``default`` are texts for people. ``text`` and ``details``
+    are sentences. The others are arguments of :func:`setting`.
     """
 
     name: str
@@ -103,7 +101,6 @@ def described(settings: type) -> Iterator[SettingDescription]:
 
 def parameters(settings: type) -> str:
     """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of a function or class.
-
     ``settings`` is the class that declares the settings.
     """
     lines: list[str] = []

@@ -1,7 +1,6 @@
-"""The formats of a description: their names, media types and inflections.
-
-The field Accept selects a format at ``?info``. Each format also has its own URL, ``?info&format=NAME``, which a person
-can open (decision I-06). Only these queries are added to ``?``, ``??`` and ``?info``.
+"""The formats of a description: their names, media types and inflections. The field Accept selects a format at
+``?info``. Each format also has its own URL, ``?info&format=NAME``, which a person can open (decision I-06). Only these
+queries are added to ``?``, ``??`` and ``?info``.
 """
 
 from __future__ import annotations

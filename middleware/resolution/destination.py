@@ -71,9 +71,8 @@ def answer_for(
     accepted: Accepted = ANYTHING,
     fetch: Callable[[Iterable[str]], Mapping[str, Binding]] | None = None,
 ) -> Resolution:
-    """Resolve an identifier as received with the bindings, rules, records and holds of a source.
-
-    ``fetch`` replaces that of the source. Raises BindingsUnavailable.
+    """Resolve an identifier as received with the bindings, rules, records and holds of a source. ``fetch`` replaces
+    that of the source. Raises BindingsUnavailable.
     """
     return with_hint(
         resolved(

@@ -1,14 +1,12 @@
 """Find the address of a name at another resolver: that of a delegated prefix, or the one in the registry of NAANs.
 
 A prefix record delegates the names of a NAAN or shoulder to another resolver
-(:mod:`~ararat.bindings.names.prefixes.delegation`). The registry lists a resolver for each NAAN.
-
-The address has the spelling of the request: who assigned the name decides which spellings lead to it, also spellings
-that the grammar does not permit (R-06). Only the label is written ``ark:``, and the NAAN has no hyphens.
-
-Two resolvers that forward to each other make a loop. So an address below a prefix of this resolver is never used, with
-either scheme. Nor is an address at the official resolver (:mod:`target_templates` names this flaw ``loop``). It reads
-the same registry and can have sent the client here.
+(:mod:`~ararat.bindings.names.prefixes.delegation`). The registry lists a resolver for each NAAN. The address has the
+spelling of the request: who assigned the name decides which spellings lead to it, also spellings that the grammar does
+not permit (R-06). Only the label is written ``ark:``, and the NAAN has no hyphens. Two resolvers that forward to each
+other make a loop. So an address below a prefix of this resolver is never used, with either scheme. Nor is an address at
+the official resolver (:mod:`target_templates` names this flaw ``loop``). It reads the same registry and can have sent
+the client here.
 """
 
 from __future__ import annotations
@@ -40,9 +38,8 @@ class Forwarding(NamedTuple):
 
 
 def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
-    """Return the address of an identifier of another NAAN at the resolver of that NAAN.
-
-    ``given`` is the identifier as received, with its query. ``naan`` is its NAAN in normal form.
+    """Return the address of an identifier of another NAAN at the resolver of that NAAN. ``given`` is the identifier as
+    received, with its query. ``naan`` is its NAAN in normal form.
 
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
     >>> forwarding("ARK:/12148/bpt6-k1/f1,2?q", "12148", settings).address
@@ -73,11 +70,9 @@ def delegated(
 ) -> Resolution | None:
     """Return the redirect of an unbound name to the resolver to which its prefix is delegated.
 
-    ``identifier`` is the parsed name. ``inflection`` is its inflection, such as "?info", or "".
-
-    ``given`` is the name as received, with its query. Without a resolver the answer is 303 to the page for people,
-    because the page is not the thing that is named (X-13). Return None for an address that would not be valid, or that
-    is one of this resolver.
+    ``identifier`` is the parsed name. ``inflection`` is its inflection, such as "?info", or "". ``given`` is the name
+    as received, with its query. Without a resolver the answer is 303 to the page for people, because the page is not
+    the thing that is named (X-13). Return None for an address that would not be valid, or that is one of this resolver.
     """
     address = record.address_elsewhere(naming.key(identifier), given)
     if address is None or _is_here(address, settings):
@@ -95,9 +90,8 @@ def delegated(
 
 
 def forward_text(given: str, problem: Problem, settings: Settings) -> Resolution | None:
-    """Return the redirect of an invalid ARK of another NAAN to the resolver of that NAAN, or None.
-
-    ``problem`` is the reason why ``given`` is not an ARK.
+    """Return the redirect of an invalid ARK of another NAAN to the resolver of that NAAN, or None. ``problem`` is the
+    reason why ``given`` is not an ARK.
 
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
     >>> from ararat.identifiers.problems import problem

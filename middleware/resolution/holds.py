@@ -24,9 +24,8 @@ _DESCRIBED = ("metadata", "prefix")
 
 
 def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution:
-    """Return the resolution of a name, changed to a redirect to its description if a hold applies now.
-
-    ``resolution`` is the result of the resolution of the identifier. ``holds`` are the holds of names and prefixes.
+    """Return the resolution of a name, changed to a redirect to its description if a hold applies now. ``resolution``
+    is the result of the resolution of the identifier. ``holds`` are the holds of names and prefixes.
     """
     if resolution.outcome not in (*_STOPPED, *_DESCRIBED):
         return resolution

@@ -42,9 +42,8 @@ class FoundBinding(NamedTuple):
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
-    """Return the binding of exactly the requested identifier, or None if it is not bound.
-
-    ``request`` contains the parsed identifier. ``fetch`` returns the bindings of several keys.
+    """Return the binding of exactly the requested identifier, or None if it is not bound. ``request`` contains the
+    parsed identifier. ``fetch`` returns the bindings of several keys.
     """
     key = request.key
     if not _can_be_bound(key):
@@ -57,10 +56,9 @@ def _can_be_bound(key: str) -> bool:
 
 
 class BoundAbove(NamedTuple):
-    """The bound and withdrawn names above an identifier, such as ark:12345/x above ark:12345/x/p1.
-
-    ``containers`` are the bindings of the nearest containers, nearest first. ``withdrawn`` is the binding of the
-    nearest withdrawn name above the identifier, or None.
+    """The bound and withdrawn names above an identifier, such as ark:12345/x above ark:12345/x/p1. ``containers`` are
+    the bindings of the nearest containers, nearest first. ``withdrawn`` is the binding of the nearest withdrawn name
+    above the identifier, or None.
     """
 
     containers: list[Binding]
@@ -69,10 +67,7 @@ class BoundAbove(NamedTuple):
 
 def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
     """Look up the names above ``identifier``, which is not bound itself, such as ark:12345/x above ark:12345/x/p1.
-
-    ``fetch`` returns the bindings of several keys.
-
-    The result is empty for a URN.
+    ``fetch`` returns the bindings of several keys. The result is empty for a URN.
     """
     if isinstance(identifier, Urn):
         return BoundAbove([], None)
@@ -83,10 +78,7 @@ def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
 def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
     """Look up the bindings of several names above an identifier with one query. Reserved names are omitted.
 
-    ``fetch`` returns the bindings of several keys.
-
-    A name that was public before it was reserved is included.
-
+    ``fetch`` returns the bindings of several keys. A name that was public before it was reserved is included.
     ``containers`` are the keys of containers, nearest first. ``withdrawing`` are the keys of the names whose withdrawal
     includes the identifier (:func:`withdrawing_keys`).
     """
@@ -102,9 +94,7 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
 
 def withdrawing_keys(identifier: Ark) -> list[str]:
     """Return the keys of the names whose withdrawal includes the ARK ``identifier``, nearest first, beginning with the
-    ARK itself.
-
-    These are all containers of the ARK, and each name that the ARK or a container is a variant of.
+    ARK itself. These are all containers of the ARK, and each name that the ARK or a container is a variant of.
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> withdrawing_keys(ark.parse("ark:12345/x.pdf/y"))

@@ -30,10 +30,9 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """The target that content negotiation has chosen, and the request fields that the choice depends on.
-
-    ``target`` is the chosen alternate, or None for the target without a selector. ``vary`` are the request header
-    fields that the choice depends on.
+    """The target that content negotiation has chosen, and the request fields that the choice depends on. ``target`` is
+    the chosen alternate, or None for the target without a selector. ``vary`` are the request header fields that the
+    choice depends on.
     """
 
     target: str | None
@@ -44,12 +43,9 @@ _NO_CHOICE = Choice(None, ())
 
 
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
-    """Choose the target of a name that a client prefers, by content negotiation.
-
-    ``alternates`` maps selectors, such as "text/html;de", to targets. ``accepted`` has the Accept and Accept-Language
-    fields of the client.
-
-    Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
+    """Choose the target of a name that a client prefers, by content negotiation. ``alternates`` maps selectors, such as
+    "text/html;de", to targets. ``accepted`` has the Accept and Accept-Language fields of the client. Source: RFC 9110,
+    sections 12.4.2 and 12.5; RFC 4647.
 
     >>> choose({"application/json": "/j", "de": "/d"}, Accepted("application/json", "de;q=0.5, en"))
     Choice(target='/j', vary=('Accept', 'Accept-Language'))
@@ -124,12 +120,9 @@ def _language_match(text: str, language: str) -> int:
 
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
-    """Return the media type of ``forms`` that a client prefers by its Accept field.
-
-    ``accept`` is the value of the Accept field; None if the client sent none.
-
-    Return the first one if the field has no preference or accepts none of them. Parameters, such as ``charset`` and
-    ``profile``, make no difference.
+    """Return the media type of ``forms`` that a client prefers by its Accept field. ``accept`` is the value of the
+    Accept field; None if the client sent none. Return the first one if the field has no preference or accepts none of
+    them. Parameters, such as ``charset`` and ``profile``, make no difference.
 
     >>> forms = "text/html", "application/json"
     >>> [preferred(accept, forms) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]

@@ -20,12 +20,10 @@ from .settings import Settings
 class ResolutionRequest(NamedTuple):
     """A request for an identifier after parsing: the identifier, its key and its inflection.
 
-    ``given``       the identifier as received, with its query
-    ``identifier``  the parsed identifier, without its query
-    ``key``         the normal form, under which the identifier is bound
-    ``query``       the query without ignored parameters, or the q-component of a URN; None without one
-    ``inflection``  the query in normal form, with its question mark; "" without a query
-    ``accepted``    the Accept and Accept-Language fields of the client
+    ``given`` the identifier as received, with its query ``identifier`` the parsed identifier, without its query ``key``
+    the normal form, under which the identifier is bound ``query`` the query without ignored parameters, or the
+    q-component of a URN; None without one ``inflection`` the query in normal form, with its question mark; "" without a
+    query ``accepted`` the Accept and Accept-Language fields of the client
     """
 
     given: str
@@ -43,10 +41,8 @@ class ResolutionRequest(NamedTuple):
 
 def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Problem:
     """Parse a requested identifier with its query. Return a problem if it is too long or not an identifier.
-
-    ``settings`` are the settings of the resolver. ``given`` is the identifier as received, with its query.
-
-    ``accepted`` has the Accept and Accept-Language fields of the client.
+    ``settings`` are the settings of the resolver. ``given`` is the identifier as received, with its query. ``accepted``
+    has the Accept and Accept-Language fields of the client.
     """
     if length.may_refuse(given, settings.max_length):
         # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
@@ -84,12 +80,9 @@ def _parse(core: str, settings: Settings) -> Identifier:
 
 
 def q_component(query: str) -> str | None:
-    """Return the q-component in the query of a URN, or None. An r-component before it is omitted.
-
-    ``query`` is the text between the question mark and the fragment.
-
-    The r-component is for a resolver; no parameters of it are defined. The q-component is for the resource. Neither
-    is a part of the name. Source: RFC 8141, section 2.3.
+    """Return the q-component in the query of a URN, or None. An r-component before it is omitted. ``query`` is the text
+    between the question mark and the fragment. The r-component is for a resolver; no parameters of it are defined. The
+    q-component is for the resource. Neither is a part of the name. Source: RFC 8141, section 2.3.
 
     >>> q_component("=op=map&lat=39"), q_component("+r?=q"), q_component("+r"), q_component("=")
     ('op=map&lat=39', 'q', None, None)
@@ -100,10 +93,8 @@ def q_component(query: str) -> str | None:
 
 def without_final_dot(request: ResolutionRequest, settings: Settings) -> ResolutionRequest | None:
     """Return the request for an ARK without the dots at its end. Return None if no dot is at its end (A-13).
-
-    ``request`` is the parsed request. ``settings`` are the settings of the resolver.
-
-    A dot at the end is mostly the full stop of a sentence. ``settings.ignore_trailing_slash`` also decides about dots.
+    ``request`` is the parsed request. ``settings`` are the settings of the resolver. A dot at the end is mostly the
+    full stop of a sentence. ``settings.ignore_trailing_slash`` also decides about dots.
 
     >>> dotless = without_final_dot(parse_request("ark:12345/x.?info", Settings()), Settings())
     >>> dotless.given, dotless.key

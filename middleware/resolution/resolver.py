@@ -406,9 +406,8 @@ def _usable_target(source: FoundBinding, stored: str | None, settings: Settings)
 
 
 def _leads_to_itself(source: FoundBinding, target: str, settings: Settings) -> bool:
-    """Return whether a target requests the same name from this resolver, or a name below the same container.
-
-    The container would make another such target, so that the client would be redirected without end.
+    """Return whether a target requests the same name from this resolver, or a name below the same container. The
+    container would make another such target, so that the client would be redirected without end.
     """
     own = settings.own_identifier(target)
     if own is None:

@@ -1,10 +1,8 @@
 """The settings of a resolver, checked when the middleware is created.
 
 A wrong setting raises ValueError; the text names the setting. So an error is found when the site starts, not by the
-first visitor.
-
-Each setting is declared once, in :class:`Settings`, with its text. The docstring of the middleware, the options and
-variables of ``ararat serve`` and docs/settings.md come from there (:mod:`.declared_settings`).
+first visitor. Each setting is declared once, in :class:`Settings`, with its text. The docstring of the middleware, the
+options and variables of ``ararat serve`` and docs/settings.md come from there (:mod:`.declared_settings`).
 """
 
 from __future__ import annotations
@@ -135,9 +133,8 @@ class SettingsArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of one resolver, with their defaults and descriptions.
-
-    The constructor checks all values, converts them to their normal form, and raises ValueError for a wrong one.
+    """The settings of one resolver, with their defaults and descriptions. The constructor checks all values, converts
+    them to their normal form, and raises ValueError for a wrong one.
 
     >>> Settings(prefix="HTTPS://Example.org/").prefix
     'https://example.org'
@@ -370,9 +367,7 @@ class Settings:
 
     def without_ignored(self, query: str) -> str | None:
         """Return the query of a request without ignored parameters. Return None if it has only ignored parameters
-        (I-02).
-
-        ``query`` is without its question mark.
+        (I-02). ``query`` is without its question mark.
 
         >>> settings = Settings()
         >>> [settings.without_ignored(query) for query in ("utm_source=x&fbclid=y", "info&gclid=1", "")]
@@ -412,9 +407,7 @@ class Settings:
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
         """Return the reason why this resolver does not answer for the NAAN of the ARK ``identifier``. Return None if it
-        answers, and for a URN.
-
-        ``naans`` has the NAANs that it answers for.
+        answers, and for a URN. ``naans`` has the NAANs that it answers for.
 
         >>> from ararat.identifiers import parse
         >>> Settings(naans=["12345"]).not_ours(parse("ark:67890/x"))
@@ -448,10 +441,8 @@ class Settings:
 
     def reserves(self, path: str) -> bool:
         """Return whether the path ``path`` of the site belongs to its own schemes, a service of RFC 2169 or the public
-        log.
-
-        The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them
-        for all bindings.
+        log. The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects
+        them for all bindings.
 
         >>> Settings(prefix="https://example.org", services="/uri-res").reserves("/uri%2Dres/N2L")
         True

@@ -30,9 +30,8 @@ def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments
     """Check the settings of a resolver of these bindings, and return them. Raises ValueError for a wrong one, and
     TypeError for an unknown one or for the path of bindings that are not open.
 
-    ``bindings`` is the store or another source. ``arguments`` are the settings that the user passed, by name.
-
-    The bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
+    ``bindings`` is the store or another source. ``arguments`` are the settings that the user passed, by name. The
+    bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
     """
     if isinstance(bindings, str | Path):
         raise TypeError(f"{str(bindings)!r} is a path or URL: pass the result of open_bindings(...) instead")
@@ -47,32 +46,26 @@ def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments
 
 
 class BindingSource(Protocol):
-    """The interface through which a resolver reads bindings. :attr:`.Bindings.source` has these methods.
-
-    A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
+    """The interface through which a resolver reads bindings. :attr:`.Bindings.source` has these methods. A class of a
+    site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
     """
 
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
-        """Return the bindings of several names as a mapping from key to binding.
-
-        Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
-        cannot be read.
+        """Return the bindings of several names as a mapping from key to binding. Keys that are not bound are omitted.
+        Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
         """
         ...
 
     def stored_redirect(self, key: str, /) -> StoredRedirect | None:
-        """Return the redirect of the live name ``key`` without alternates that the site does not serve, else None.
-
-        It replaces ``fetch`` for most requests, so that less is read. After None, the resolver calls ``fetch``.
-
-        Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """Return the redirect of the live name ``key`` without alternates that the site does not serve, else None. It
+        replaces ``fetch`` for most requests, so that less is read. After None, the resolver calls ``fetch``. Raises
+        :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
         """
         return None
 
     def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for the unbound ``identifier``, or None if no rule applies.
-
-        A rule creates targets for all unbound names of a NAAN or shoulder from a template.
+        """Return the binding that a redirect rule makes for the unbound ``identifier``, or None if no rule applies. A
+        rule creates targets for all unbound names of a NAAN or shoulder from a template.
         """
         return None
 

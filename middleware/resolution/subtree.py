@@ -1,6 +1,5 @@
-"""Resolve paths that need not be ARKs: below a name whose subtree the site serves, or with passthrough "given".
-
-A region of an IIIF image contains ``,`` and ``!``. A viewer requests it below the ARK of the image. The path below the
+"""Resolve paths that need not be ARKs: below a name whose subtree the site serves, or with passthrough "given". A
+region of an IIIF image contains ``,`` and ``!``. A viewer requests it below the ARK of the image. The path below the
 name is passed to the site or the target as received, without parsing and normalization.
 """
 
@@ -28,7 +27,6 @@ _MAX_TRIES = 4
 
 def nearest_ark(core: str, place: int) -> Ark | None:
     """Return the longest ARK that ends at a slash of ``core`` before the character ``place``. Return None without one.
-
     ``core`` begins like an ARK, and ``place`` is the position of the error in it.
 
     >>> nearest_ark("ark:12345/x/a,b/c", 13).basic, nearest_ark("ark:12345/x//y", 12).basic, nearest_ark("ark:1/!", 6)
@@ -49,17 +47,15 @@ def nearest_ark(core: str, place: int) -> Ark | None:
 
 
 def containers(identifier: Ark) -> Iterator[str]:
-    """Yield the key of the ARK ``identifier`` and the keys of its containers, the nearest first.
-
-    The name that the ARK is a variant of is omitted.
+    """Yield the key of the ARK ``identifier`` and the keys of its containers, the nearest first. The name that the ARK
+    is a variant of is omitted.
     """
     return (key for key in identifier.ancestry() if key != identifier.variant_of)
 
 
 def site_path(container: Binding, core: str) -> str | None:
-    """Return the path at which the site serves an identifier below a name. Return None if it is not permitted.
-
-    ``core`` is the identifier as received, without query and fragment.
+    """Return the path at which the site serves an identifier below a name. Return None if it is not permitted. ``core``
+    is the identifier as received, without query and fragment.
     """
     if not (core.isascii() and core.isprintable()):
         return None
@@ -72,12 +68,9 @@ def site_path(container: Binding, core: str) -> str | None:
 
 
 def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> FoundBinding | None:
-    """Return the binding of an identifier below a name whose whole subtree the site serves, or None.
-
-    ``settings`` are the settings of the resolver. ``request`` is the parsed request. ``container`` is the binding of
-    the name above.
-
-    The site answers for the container. For a description, the result is about the identifier below it.
+    """Return the binding of an identifier below a name whose whole subtree the site serves, or None. ``settings`` are
+    the settings of the resolver. ``request`` is the parsed request. ``container`` is the binding of the name above. The
+    site answers for the container. For a description, the result is about the identifier below it.
     """
     path = site_path(container, request.core)
     if path is None or settings.reserves(path):
@@ -97,11 +90,9 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
     """Return the binding for a text that is not an ARK, below an ARK that accepts any path, or None.
 
-    ``settings`` are the settings of the resolver. ``fetch`` returns the bindings of several keys.
-
-    Such an ARK has a subtree that the site serves, or the passthrough "given".
-
-    Return None if there is no such ARK. ``problem`` is the reason why ``given`` is not an ARK.
+    ``settings`` are the settings of the resolver. ``fetch`` returns the bindings of several keys. Such an ARK has a
+    subtree that the site serves, or the passthrough "given". Return None if there is no such ARK. ``problem`` is the
+    reason why ``given`` is not an ARK.
     """
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None

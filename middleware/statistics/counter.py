@@ -1,10 +1,9 @@
 """Count the requests for each name in memory, and add them to the database at regular intervals.
 
 A request costs an addition in memory. A thread writes the counts of the process every :data:`FLUSH_SECONDS`, and once
-more when the process ends. A killed process loses at most the counts of this time.
-
-Only bound names are counted, so that requests for random names need no memory. A name below a container, or of a rule,
-is counted for the container or the prefix of the rule.
+more when the process ends. A killed process loses at most the counts of this time. Only bound names are counted, so
+that requests for random names need no memory. A name below a container, or of a rule, is counted for the container or
+the prefix of the rule.
 """
 
 from __future__ import annotations
@@ -42,9 +41,8 @@ _log = logging.getLogger(__name__)
 
 
 class Statistics:
-    """A counter of the requests for each name in the memory of this process. All threads can use one object.
-
-    ``clock`` returns the seconds since 1970 in UTC. ``store`` keeps the counts. They are written to it at most once in
+    """A counter of the requests for each name in the memory of this process. All threads can use one object. ``clock``
+    returns the seconds since 1970 in UTC. ``store`` keeps the counts. They are written to it at most once in
     ``seconds``.
     """
 
@@ -61,10 +59,9 @@ class Statistics:
         atexit.register(_flush, weakref.ref(self))
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count a resolution if it is a successful GET request for a bound name.
-
-        ``resolution`` is the result of the resolution of the identifier. ``method`` is the HTTP method, ``status`` is
-        the status of the response, and ``seconds`` its duration, which is ignored.
+        """Count a resolution if it is a successful GET request for a bound name. ``resolution`` is the result of the
+        resolution of the identifier. ``method`` is the HTTP method, ``status`` is the status of the response, and
+        ``seconds`` its duration, which is ignored.
         """
         binding = resolution.binding
         # A name on hold leads to its description, which the client requests next, and not to a thing.
@@ -87,9 +84,8 @@ class Statistics:
             numbers[resolution.outcome == "metadata"] += 1
 
     def prepare(self) -> None:
-        """Create the file or the table of the counts if it is missing. Log why the database cannot be reached.
-
-        Raises :class:`~ararat.middleware.BindingError` for a database of another program.
+        """Create the file or the table of the counts if it is missing. Log why the database cannot be reached. Raises
+        :class:`~ararat.middleware.BindingError` for a database of another program.
         """
         try:
             self._store.prepare()
@@ -100,9 +96,8 @@ class Statistics:
             self._is_prepared = True
 
     def flush(self) -> None:
-        """Write the counts from memory to the database now. They stay in memory if this fails.
-
-        The reason is logged once.
+        """Write the counts from memory to the database now. They stay in memory if this fails. The reason is logged
+        once.
         """
         with self._flushing:
             with self._lock:

@@ -32,9 +32,8 @@ _LAST = "\x7f"
 
 
 class DailyCount(NamedTuple):
-    """The number of requests for the name ``name`` on the day ``day`` in UTC.
-
-    ``resolutions`` are redirects and served answers; ``descriptions`` are answers to ``?info``.
+    """The number of requests for the name ``name`` on the day ``day`` in UTC. ``resolutions`` are redirects and served
+    answers; ``descriptions`` are answers to ``?info``.
     """
 
     name: str
@@ -44,10 +43,9 @@ class DailyCount(NamedTuple):
 
 
 class Total(NamedTuple):
-    """The number of requests for one name, or in one day, month or year.
-
-    ``resolutions`` are redirects and served answers, ``descriptions`` are answers to ``?info``. ``label`` is the name,
-    or the day, month or year such as "2026-11-26".
+    """The number of requests for one name, or in one day, month or year. ``resolutions`` are redirects and served
+    answers, ``descriptions`` are answers to ``?info``. ``label`` is the name, or the day, month or year such as
+    "2026-11-26".
     """
 
     label: str
@@ -98,11 +96,9 @@ class CountStore:
 
     @classmethod
     def at(cls, url_or_path: str) -> CountStore:
-        """Return the recorded counts of requests at a URL or path, without opening the database.
-
-        ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
-
-        Raises :class:`~ararat.middleware.BindingError` for another text.
+        """Return the recorded counts of requests at a URL or path, without opening the database. ``url_or_path`` is the
+        path of an SQLite file, or a ``postgresql://`` URL. Raises :class:`~ararat.middleware.BindingError` for another
+        text.
         """
         return cls(database_at(url_or_path))
 
@@ -110,10 +106,8 @@ class CountStore:
         return str(self._database)
 
     def prepare(self) -> None:
-        """Create the file or the table of the counts if it is missing.
-
-        Raises :class:`~ararat.middleware.BindingError` with the code ``foreign-database`` for an SQLite file with other
-        tables.
+        """Create the file or the table of the counts if it is missing. Raises :class:`~ararat.middleware.BindingError`
+        with the code ``foreign-database`` for an SQLite file with other tables.
         """
         database = self._database
         if database.exists() and self._has_table():
@@ -133,9 +127,8 @@ class CountStore:
             raise self._unavailable(error) from error
 
     def add(self, counts: Iterable[DailyCount]) -> None:
-        """Add new counts of requests to the recorded ones, in one transaction.
-
-        ``counts`` are numbers of requests by name, day and other properties.
+        """Add new counts of requests to the recorded ones, in one transaction. ``counts`` are numbers of requests by
+        name, day and other properties.
         """
         # In the same order in each process, so that no two transactions wait for each other.
         rows = sorted((index_key(name), day.isoformat(), *numbers) for name, day, *numbers in counts)
@@ -143,7 +136,6 @@ class CountStore:
 
     def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
         """Return the sums of requests by name, the largest first, or by time, the newest first, at most ``limit``.
-
         ``by`` is the unit: names, or a period such as months. ``requested`` selects names and days. A ``limit`` of None
         returns all.
         """
@@ -159,9 +151,8 @@ class CountStore:
         return [Total(*row) for row in rows]
 
     def total(self, requested: CountSelection = CountSelection()) -> Total:
-        """Return the sum of requests of all selected names and days. The label is empty.
-
-        ``requested`` selects names and days. By default, all are counted.
+        """Return the sum of requests of all selected names and days. The label is empty. ``requested`` selects names
+        and days. By default, all are counted.
         """
         where, values = self._condition(requested)
         sums = "coalesce(CAST(sum(resolutions) AS BIGINT), 0), coalesce(CAST(sum(descriptions) AS BIGINT), 0)"

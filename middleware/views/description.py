@@ -80,9 +80,8 @@ class Description(Formatted):
 
     @property
     def elements(self) -> dict[str, str]:
-        """The metadata of the name by the short names of its elements, such as ``who``.
-
-        The element ``persistence`` is always present.
+        """The metadata of the name by the short names of its elements, such as ``who``. The element ``persistence`` is
+        always present.
         """
         texts = {**self.inherited.texts, **self.binding.metadata}
         # An availability is a statement, too.
@@ -104,9 +103,8 @@ class Description(Formatted):
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
         """The names and contents of the elements ``meta`` that reference managers read. The list is empty for a
-        withdrawn name and for a name for tests.
-
-        A content is one line, and hidden characters are escaped, as everywhere on the page.
+        withdrawn name and for a name for tests. A content is one line, and hidden characters are escaped, as everywhere
+        on the page.
         """
         reference = self.reference
         if not reference.title or not self.binding.is_live or self.binding.is_test:
@@ -163,9 +161,8 @@ class Description(Formatted):
 
     def cited(self, institution: str | None) -> str | None:
         """The reference to the item for a list of sources: who, year, title, institution and address. It is None
-        without a title, for a withdrawn name and for a name for tests.
-
-        ``institution`` is the name of the institution, or None.
+        without a title, for a withdrawn name and for a name for tests. ``institution`` is the name of the institution,
+        or None.
         """
         if not self.title or not self.binding.is_live or self.binding.is_test:
             return None
@@ -179,9 +176,8 @@ class Description(Formatted):
 
     @property
     def summary(self) -> str:
-        """The line about the name for search engines: its description, or who, when and where, or the identifier.
-
-        It is "" if reference managers read the page and no description is recorded: Zotero keeps it as the abstract.
+        """The line about the name for search engines: its description, or who, when and where, or the identifier. It is
+        "" if reference managers read the page and no description is recorded: Zotero keeps it as the abstract.
         """
         if self.citation_elements:
             return display.visible(" ".join((self.reference.description or "").split()))[:_MAX_SUMMARY]
@@ -214,9 +210,8 @@ class Description(Formatted):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The short names of the recorded elements that describe the resource, such as ``who``.
-
-        The title is omitted, because it is the heading of the page.
+        """The short names of the recorded elements that describe the resource, such as ``who``. The title is omitted,
+        because it is the heading of the page.
         """
         is_heading = bool(metadata.without_code(self.elements.get("what", "")))
         return tuple(each for each in self.elements if each in metadata.KERNEL and not (each == "what" and is_heading))
@@ -249,10 +244,8 @@ class Description(Formatted):
 
     @property
     def citation(self) -> str | None:
-        """The sentence that asks to cite the identifier (ARK-007, ARK-009).
-
-        None for a withdrawn name, for a name for tests, and for a name without a promise: an availability such as
-        "lifetime".
+        """The sentence that asks to cite the identifier (ARK-007, ARK-009). None for a withdrawn name, for a name for
+        tests, and for a name without a promise: an availability such as "lifetime".
         """
         if not self.binding.is_live or not self.is_promised or self.binding.is_test:
             return None
@@ -339,9 +332,8 @@ class Description(Formatted):
         return {name: text for name, text in self.elements.items() if name in datacite_and_schema_checks.CHECKS}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description as a JSON object.
-
-        Its metadata has short names; members without a value are omitted.
+        """Return the description as a JSON object. Its metadata has short names, and members without a value are
+        omitted.
         """
         members = {
             "identifier": self.binding.identifier,
@@ -384,9 +376,8 @@ class Description(Formatted):
 
 
 def hold_sentence(hold: Hold | None) -> str | None:
-    """Return the sentence that the redirect of a name is on hold, with the reason. Return None without a hold.
-
-    ``hold`` is the hold that lasts now, or None.
+    """Return the sentence that the redirect of a name is on hold, with the reason. Return None without a hold. ``hold``
+    is the hold that lasts now, or None.
 
     >>> from datetime import UTC, datetime
     >>> hold_sentence(Hold("ark:12345/x", datetime(2027, 3, 2, tzinfo=UTC), "A court order."))
@@ -400,9 +391,7 @@ def hold_sentence(hold: Hold | None) -> str | None:
 
 def hold_lines(hold: Hold | None) -> dict[str, str]:
     """Return the lines about a hold in the text form of a description, by their labels. Without a hold, the result is
-    empty.
-
-    ``hold`` is the hold that lasts now, or None.
+    empty. ``hold`` is the hold that lasts now, or None.
     """
     members = {} if hold is None else hold.as_dict()
     return {f"hold_{name}": str(value) for name, value in members.items() if value is not None}
@@ -410,16 +399,14 @@ def hold_lines(hold: Hold | None) -> dict[str, str]:
 
 def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
     """Return the NAANs and shoulders from which a name inherits statements, each with the address of its record.
-
     ``inherited`` has the inherited statements. ``root`` is the beginning of links.
     """
     return {prefix: f"{root}/{prefix}" for prefix in source_members(inherited).values()}
 
 
 def source_members(inherited: InheritedStatements) -> dict[str, str]:
-    """Return the NAAN or shoulder of each inherited statement, as members of a JSON object.
-
-    ``inherited`` has the inherited statements.
+    """Return the NAAN or shoulder of each inherited statement, as members of a JSON object. ``inherited`` has the
+    inherited statements.
 
     >>> from ararat.bindings.names.prefixes.prefixes import InheritedText
     >>> source_members(InheritedStatements(availability=InheritedText("lifetime", "ark:12345/")))
@@ -433,10 +420,8 @@ _PERIOD = re.compile(r"([0-9]{4})(?:-[0-9]{2}){0,2}\s?(?:/|\.\.|-|\u2013|\u2014)
 
 
 def citation(reference: Reference, institution: str | None, address: str) -> str:
-    """Return a bibliographic reference as one line of text for a list of sources.
-
-    ``reference`` has the parts, such as the creators. ``institution`` is the publisher or None, and ``address`` is the
-    URL of the name.
+    """Return a bibliographic reference as one line of text for a list of sources. ``reference`` has the parts, such as
+    the creators. ``institution`` is the publisher or None, and ``address`` is the URL of the name.
 
     >>> from types import SimpleNamespace
     >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", date="1912", publisher=None)
@@ -497,9 +482,8 @@ def describe(
 
 
 def successor_address(successor: str, root: str) -> str:
-    """Return the address of the successor of a withdrawn name: a URL unchanged, and a name at this resolver.
-
-    ``root`` is the beginning of links. ``successor`` is the recorded successor.
+    """Return the address of the successor of a withdrawn name: a URL unchanged, and a name at this resolver. ``root``
+    is the beginning of links. ``successor`` is the recorded successor.
 
     >>> successor_address("ark:12345/y", "https://example.org"), successor_address("https://example.net/", "")
     ('https://example.org/ark:12345/y', 'https://example.net/')
@@ -514,9 +498,8 @@ def _place(binding: Binding, root: str) -> str | None:
 
 
 def link_address(text: str, root: str = "") -> str | None:
-    """Return the address of a link to ``text``. Return None if the text cannot be the target of a binding.
-
-    ``root`` is put before a path.
+    """Return the address of a link to ``text``. Return None if the text cannot be the target of a binding. ``root`` is
+    put before a path.
 
     >>> link_address("https://example.org/policy"), link_address("See our policy.")
     ('https://example.org/policy', None)

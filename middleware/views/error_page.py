@@ -1,7 +1,6 @@
-"""Render the error page of a refused request, also as a problem document (RFC 9457) and as text.
-
-The page of each error status is here, such as 400, 404, 410 and 503. It repeats a part of the identifier as received
-and marks the place of the problem. :mod:`ararat.middleware.resolution.refusals` selects the problem and the status.
+"""Render the error page of a refused request, also as a problem document (RFC 9457) and as text. The page of each error
+status is here, such as 400, 404, 410 and 503. It repeats a part of the identifier as received and marks the place of
+the problem. :mod:`ararat.middleware.resolution.refusals` selects the problem and the status.
 """
 
 from __future__ import annotations
@@ -133,9 +132,8 @@ class Explanation:
 
     @property
     def links(self) -> tuple[Hint, ...]:
-        """The links on the error page below the identifier.
-
-        The successor is in a tombstone, and the prefix in its record.
+        """The links on the error page below the identifier. The successor is in a tombstone, and the prefix in its
+        record.
         """
         elsewhere = ("prefix",) if self.tombstone is None else ("prefix", "successor")
         return tuple(hint for hint in self.hints if hint.member not in elsewhere)
@@ -162,9 +160,8 @@ class Explanation:
         return templates.render("error_page.html", site, view=self)
 
     def as_json(self) -> bytes:
-        """Return the error page as a problem document in JSON (RFC 9457).
-
-        Further members are the code and place of the problem, the links, and the tombstone of a withdrawn name.
+        """Return the error page as a problem document in JSON (RFC 9457). Further members are the code and place of the
+        problem, the links, and the tombstone of a withdrawn name.
         """
         # RFC 9457, section 4.2.1: with "about:blank" the title is the status phrase. The code names the problem.
         document: dict[str, Any] = {

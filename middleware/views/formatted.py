@@ -56,9 +56,8 @@ class Formatted(ABC):
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def in_format(self, form: Format) -> bytes:
-        """Return the description in one of its formats. The page is in English and without a branding.
-
-        ``form`` is the name of the format.
+        """Return the description in one of its formats. The page is in English and without a branding. ``form`` is the
+        name of the format.
         """
         if form.serializer is not None:
             module, _, function = form.serializer.partition(".")

@@ -1,5 +1,4 @@
 """The texts for visitors that templates select by a code: first sentences, labels and notes. Templates translate them.
-
 An error page begins with a sentence for visitors. The sentence of the problem, its code and its rule are for operators.
 """
 
@@ -81,9 +80,8 @@ _SENTENCES = {
 
 
 def sentence(code: str) -> Sentence:
-    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem.
-
-    ``code`` is the code, such as "not-found".
+    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem. ``code`` is
+    the code, such as "not-found".
 
     >>> sentence("double-slash").headline
     'This address does not contain a valid identifier.'

@@ -1,5 +1,4 @@
 """Describe a prefix record: the answer to ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:`` in several formats.
-
 The actor of the last change is not shown.
 """
 
@@ -101,9 +100,8 @@ class PrefixDescription(Formatted):
         return form and form.words
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description as a JSON object.
-
-        The member "persistence" is always present. Other members without a value are omitted.
+        """Return the description as a JSON object. The member "persistence" is always present. Other members without a
+        value are omitted.
         """
         record = self.record
         members = {
@@ -173,9 +171,8 @@ class PrefixDescription(Formatted):
 def describe_prefix(
     record: PrefixRecord, root: str, inherited: InheritedStatements = NO_STATEMENTS, hold: Hold | None = None
 ) -> PrefixDescription:
-    """Create the description of a prefix from its ``record``.
-
-    ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` has the persistence
-    statements of shorter prefixes. ``hold`` is the hold that lasts now, or None.
+    """Create the description of a prefix from its ``record``. ``root`` is the beginning of links: the resolver prefix,
+    or SCRIPT_NAME. ``inherited`` has the persistence statements of shorter prefixes. ``hold`` is the hold that lasts
+    now, or None.
     """
     return PrefixDescription(record, f"{root}/{record.prefix}", inherited, root, hold)

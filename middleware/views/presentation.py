@@ -48,9 +48,8 @@ class Presentation:
 
     @property
     def icon(self) -> str | None:
-        """The address of the logo if it is square, for the icon of the page. It is None for another logo.
-
-        The size is read from an image in a data URL. A path is taken if its name says "icon" or "square".
+        """The address of the logo if it is square, for the icon of the page. It is None for another logo. The size is
+        read from an image in a data URL. A path is taken if its name says "icon" or "square".
         """
         logo = self.branding.logo or ""
         if logo.startswith("data:"):
@@ -59,9 +58,8 @@ class Presentation:
 
     @property
     def contact(self) -> str | None:
-        """The address of the contact link of the institution, or None if it has no contact.
-
-        It is also None if the contact is neither a URL nor an e-mail address.
+        """The address of the contact link of the institution, or None if it has no contact. It is also None if the
+        contact is neither a URL nor an e-mail address.
         """
         return self.branding.contact and contact_address(self.branding.contact)
 

@@ -2,7 +2,6 @@
 
 A link field of a redirect costs time on each request. So it contains only what the binding has at hand. The link set
 has all links. Links with long addresses are omitted from fields, so that a field never exceeds the limits of proxies.
-
 Source: FAIR Signposting Profile; RFC 8288; RFC 8574 (cite-as); RFC 9264 (link sets).
 """
 
@@ -40,9 +39,8 @@ _TO_LINKSET = f'{_LINKSET.inflection}>; rel="linkset"; type="{_LINKSET.media_typ
 
 
 class Link(NamedTuple):
-    """A link of a name to ``href`` with the relation ``rel``, as a Link field or in a link set.
-
-    ``type`` is the media type of its target, or None. ``title`` is a note on the target in a link set, or None.
+    """A link of a name to ``href`` with the relation ``rel``, as a Link field or in a link set. ``type`` is the media
+    type of its target, or None. ``title`` is a note on the target in a link set, or None.
     """
 
     rel: str
@@ -61,9 +59,8 @@ class Link(NamedTuple):
 
 
 def links_of_name(address: str, recorded: str, container: str | None = None) -> tuple[str, str]:
-    """Return the two Link fields for a redirect or a served page of a name.
-
-    The first leads from the response to the description of the name (POL-032). The second has the other links.
+    """Return the two Link fields for a redirect or a served page of a name. The first leads from the response to the
+    description of the name (POL-032). The second has the other links.
 
     - ``address``: the address of the name; ``recorded``: the result of :func:`links_by_metadata`.
     - ``container``: the address of the name above it that made its binding, or None.
@@ -83,9 +80,8 @@ def links_of_name(address: str, recorded: str, container: str | None = None) -> 
 
 
 def links_by_metadata(recorded: Mapping[str, str]) -> str:
-    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma.
-
-    ``recorded`` is the metadata of the name, by the full names of its elements.
+    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma. ``recorded``
+    is the metadata of the name, by the full names of its elements.
 
     >>> links_by_metadata({"ararat.licence": "https://creativecommons.org/licenses/by/4.0/"}), links_by_metadata({})
     ('', '')
@@ -126,10 +122,9 @@ class Signposts(NamedTuple):
     further: tuple[Link, ...] = ()
 
     def field(self, current: Format | None = None) -> str:
-        """Return the Link field for the response with a description or a tombstone.
-
-        ``current`` is the format of the description; the others are also alternates of it. The addresses of formats are
-        relative to the address of the name, which is in the request target.
+        """Return the Link field for the response with a description or a tombstone. ``current`` is the format of the
+        description; the others are also alternates of it. The addresses of formats are relative to the address of the
+        name, which is in the request target.
         """
         formats = [
             Link("describedby" if current is None else "describedby alternate", form.inflection, form.media_type)
@@ -192,9 +187,8 @@ def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
 
 
 def describedby(info: str) -> str:
-    """Return the Link field that leads from a response to the description of the name (POL-032).
-
-    ``info`` is the address of the description.
+    """Return the Link field that leads from a response to the description of the name (POL-032). ``info`` is the
+    address of the description.
 
     >>> describedby("/ark:12345/x?info")
     '</ark:12345/x?info>; rel="describedby"'
@@ -203,11 +197,9 @@ def describedby(info: str) -> str:
 
 
 def links_of_resolution(resolution: Resolution, root: str) -> tuple[str, str]:
-    """Return the two Link fields for the response about a resolved name. Links begin with ``root``.
-
-    ``resolution`` is the result of the resolution of the identifier.
-
-    They are described at :func:`~ararat.middleware.views.signposting.links_of_name`.
+    """Return the two Link fields for the response about a resolved name. Links begin with ``root``. ``resolution`` is
+    the result of the resolution of the identifier. They are described at
+    :func:`~ararat.middleware.views.signposting.links_of_name`.
     """
     binding, container = resolution.binding, resolution.container
     recorded = links_by_metadata(NOTHING if binding is None else binding.metadata)

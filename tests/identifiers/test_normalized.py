@@ -8,13 +8,26 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from ararat.identifiers import parse
+from ararat.identifiers import Ark, EmbeddedArk, Urn, parse
 
 
-@pytest.mark.parametrize("text", ["ark:/12345/x-1", "URN:example:a%2c"])
+@pytest.mark.parametrize(
+    ("kind", "text", "door"),
+    [
+        pytest.param(Ark, "ark:/12345/x", r"Ark\.parse\(text\)", id="ARK"),
+        pytest.param(Urn, "urn:isbn:0451450523", r"Urn\.parse\(text\)", id="URN"),
+        pytest.param(EmbeddedArk, "https://n2t.net/ark:12345/x", r"ararat\.parse\(text\)", id="address"),
+    ],
+)
+def test_a_class_called_with_a_text_alone_names_the_function_that_reads_it(kind, text, door):
+    with pytest.raises(TypeError, match=door):
+        kind(text)
+
+
+@pytest.mark.parametrize("text", ["ark:/12345/x-1", "URN:example:a%2c", "https://n2t.net/ark:12345/x"])
 def test_a_parsed_identifier_cannot_be_changed_and_can_be_copied(text):
     found = parse(text)
-    for name in ("text", "normal_form"):
+    for name in ("text", "prefix" if isinstance(found, EmbeddedArk) else "normal_form"):
         with pytest.raises(FrozenInstanceError):
             setattr(found, name, "ark:12345/y")
     with pytest.raises(FrozenInstanceError):

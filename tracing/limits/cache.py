@@ -2,7 +2,6 @@
 
 Many people trace the same few links at the same time. A hop shows the age of a cached response, and the client can
 request a new one. If the rate limit of the host (:mod:`~.rate_limit`) is reached, the cached response is used anyway.
-
 The cache contains status lines and header fields, never bodies. They are not personal: no request of a trace carries
 cookies, credentials or other data of the client. A response with ``no-store`` is not cached. Responses of this site are
 never cached, because they are made in process.
@@ -20,10 +19,8 @@ from ...net.hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:
-    """A cache of the responses of other hosts to requests of traces.
-
-    A response is kept for ``seconds``. All responses use about ``max_bytes`` bytes of memory. All threads of a process
-    share one object.
+    """A cache of the responses of other hosts to requests of traces. A response is kept for ``seconds``. All responses
+    use about ``max_bytes`` bytes of memory. All threads of a process share one object.
     """
 
     def __init__(
@@ -41,9 +38,8 @@ class ResponseCache:
             return len(self._kept)
 
     def get(self, method: str, url: str) -> HopResponse | None:
-        """Return the cached response to a request with its ``age`` in seconds, or None if it is not cached.
-
-        ``method`` is the HTTP method, and ``url`` is the URL of the request.
+        """Return the cached response to a request with its ``age`` in seconds, or None if it is not cached. ``method``
+        is the HTTP method, and ``url`` is the URL of the request.
         """
         with self._lock:
             self._evict_expired()
@@ -52,10 +48,8 @@ class ResponseCache:
         return dataclasses.replace(kept[2], age=self._clock() - kept[0])
 
     def put(self, method: str, url: str, answer: HopResponse) -> None:
-        """Cache the response to a request, unless its Cache-Control contains no-store.
-
-        ``method`` is the HTTP method, ``url`` is the URL, and ``answer`` is the response. Without room, the oldest
-        responses are deleted.
+        """Cache the response to a request, unless its Cache-Control contains no-store. ``method`` is the HTTP method,
+        ``url`` is the URL, and ``answer`` is the response. Without room, the oldest responses are deleted.
         """
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return

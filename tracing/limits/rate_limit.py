@@ -1,15 +1,12 @@
 """Limit the number of requests to another host in a minute, for all clients together and for one client.
 
 A trace costs work on the hosts that it visits, and an unknown user selects the hosts. A request counts for the name of
-a host and for each of its addresses. Many names of one machine therefore do not avoid the limit.
-
-Three things are not limited here. The number of traces of one client in a minute: traces of this site cost other hosts
-nothing, and :mod:`~.concurrency` limits how many run at once. The number of simultaneous requests to one host: each
-reads a header only, and the limit per minute applies. The public address of this machine: a site behind its own proxy
-is a normal target, and a trace never starts another trace.
-
-The limits apply to one process. They are kept in memory, for a limited number of hosts; the host that was counted
-longest ago is dropped first.
+a host and for each of its addresses. Many names of one machine therefore do not avoid the limit. Three things are not
+limited here. The number of traces of one client in a minute: traces of this site cost other hosts nothing, and
+:mod:`~.concurrency` limits how many run at once. The number of simultaneous requests to one host: each reads a header
+only, and the limit per minute applies. The public address of this machine: a site behind its own proxy is a normal
+target, and a trace never starts another trace. The limits apply to one process. They are kept in memory, for a limited
+number of hosts; the host that was counted longest ago is dropped first.
 """
 
 from __future__ import annotations
@@ -29,10 +26,9 @@ WINDOW_SECONDS = 60.0
 
 
 class SlidingWindow:
-    """A counter of events: it permits ``most`` events with the same key in any period of ``seconds``.
-
-    ``keys`` is the number of keys that are kept. Above it, the key that was counted longest ago is deleted. The object
-    has no lock; the caller must lock it.
+    """A counter of events: it permits ``most`` events with the same key in any period of ``seconds``. ``keys`` is the
+    number of keys that are kept. Above it, the key that was counted longest ago is deleted. The object has no lock; the
+    caller must lock it.
 
     >>> window = SlidingWindow(2, 60.0, clock=lambda: 1000.0)
     >>> [window.wait("a.example"), window.count("a.example"), window.count("a.example"), window.wait("a.example")]
@@ -57,9 +53,8 @@ class SlidingWindow:
         return len(self._counted)
 
     def wait(self, key: Hashable) -> float:
-        """Return the seconds until the limit permits another event, or 0.0 if it permits one now.
-
-        ``key`` identifies the client or host of the event.
+        """Return the seconds until the limit permits another event, or 0.0 if it permits one now. ``key`` identifies
+        the client or host of the event.
         """
         counted = self._counted.get(key)
         if counted is None or len(counted) < self.most:
@@ -67,9 +62,8 @@ class SlidingWindow:
         return max(0.0, counted[0] + self.seconds - self._clock())
 
     def count(self, key: Hashable) -> None:
-        """Record an event now, also if the limit is exceeded. Check :meth:`wait` first.
-
-        ``key`` identifies the client or host of the event.
+        """Record an event now, also if the limit is exceeded. Check :meth:`wait` first. ``key`` identifies the client
+        or host of the event.
         """
         # Only the last ``most`` times are needed.
         counted = self._counted.setdefault(key, deque(maxlen=self.most))

@@ -95,10 +95,8 @@ class TracedTarget:
         return sentence(FAILURES[self.code]) if self.code in FAILURES else self.sentence
 
     def after(self, before: TracedTarget | None) -> TracedTarget:
-        """Return this trace with the state that follows from the trace before.
-
-        ``before`` is the trace before, or None without one. A target that is overloaded or too slow for days is dead
-        since the first such trace.
+        """Return this trace with the state that follows from the trace before. ``before`` is the trace before, or None
+        without one. A target that is overloaded or too slow for days is dead since the first such trace.
         """
         if before is None or before.target != self.target or not (self.is_temporary and before.is_temporary):
             return self
@@ -123,10 +121,8 @@ class TracedTarget:
 
 
 def state_of(result: BulkTraceRow, events: Sequence[Event]) -> State | None:
-    """Return the state of the target of a traced name, or None if the trace did not end.
-
-    ``events`` are its events in their order. The target has moved if its own response is a permanent redirect and the
-    trace succeeds at another URL.
+    """Return the state of the target of a traced name, or None if the trace did not end. ``events`` are its events in
+    their order. The target has moved if its own response is a permanent redirect and the trace succeeds at another URL.
 
     >>> from ararat.tracing.events import End
     >>> from ararat.tracing.bulk import row

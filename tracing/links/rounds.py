@@ -93,10 +93,9 @@ class Round:
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
-        """Trace all targets that are due, and return the number of each state.
-
-        ``progress`` is called with each result. Results are written in small blocks, and so are the pauses that hosts
-        asked for: the next round sends them no request before their end. Raises BindingsUnavailable.
+        """Trace all targets that are due, and return the number of each state. ``progress`` is called with each result.
+        Results are written in small blocks, and so are the pauses that hosts asked for: the next round sends them no
+        request before their end. Raises BindingsUnavailable.
         """
         for host, seconds in self.links.pauses().items():
             self._retry_after.pause(host, seconds)
@@ -117,9 +116,8 @@ class Round:
         return counts
 
     def forecast(self) -> Forecast:
-        """Return the number of targets of the round and its least time, and record them for the digest.
-
-        It reads all names.
+        """Return the number of targets of the round and its least time, and record them for the digest. It reads all
+        names.
         """
         hosts: Counter[str] = Counter()
         number = 0

@@ -121,9 +121,8 @@ class Due(NamedTuple):
 
 
 class Links:
-    """The recorded traces of the targets in the database of ``bindings``.
-
-    Methods raise :class:`ReadOnlyBindings` for a file of text, and :class:`BindingsUnavailable`.
+    """The recorded traces of the targets in the database of ``bindings``. Methods raise :class:`ReadOnlyBindings` for a
+    file of text, and :class:`BindingsUnavailable`.
     """
 
     def __init__(self, bindings: Bindings) -> None:
@@ -145,12 +144,9 @@ class Links:
             after = found[-1][0]
 
     def overdue(self, now: datetime, period: timedelta) -> Iterator[str]:
-        """Yield the names whose target missed a whole round, in the order of their keys.
-
-        Its last trace is older than two periods, or it has none and the name was recorded before the last period.
-
-        ``now`` is the current time in UTC, and ``period`` the time between two rounds. The queries read all names, so
-        that only a round asks them.
+        """Yield the names whose target missed a whole round, in the order of their keys. Its last trace is older than
+        two periods, or it has none and the name was recorded before the last period. ``now`` is the current time in
+        UTC, and ``period`` the time between two rounds. The queries read all names, so that only a round asks them.
         """
         times = {"before": rfc3339(now - period), "long_before": rfc3339(now - 2 * period)}
         after = ""
@@ -185,9 +181,8 @@ class Links:
             connection.execute(insert(links), rows)
 
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, and the earliest time since which one has it, or None.
-
-        ``most`` is the number at which counting stops.
+        """Return the number of traces with a state, and the earliest time since which one has it, or None. ``most`` is
+        the number at which counting stops.
         """
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
@@ -209,9 +204,8 @@ class Links:
         return _link(found[0]) if found else None
 
     def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
-        """Return the traces of the current targets of names by their keys.
-
-        A store that is a file of text does not record traces, so that the result is empty.
+        """Return the traces of the current targets of names by their keys. A store that is a file of text does not
+        record traces, so that the result is empty.
         """
         if not isinstance(self.bindings.store, DatabaseStore) or not keys:
             return {}
@@ -236,9 +230,8 @@ class Links:
         }
 
     def number(self, state: State, most: int) -> int:
-        """Return the number of names whose target has a state.
-
-        ``most`` is the number at which counting stops. A file of text returns 0.
+        """Return the number of names whose target has a state. ``most`` is the number at which counting stops. A file
+        of text returns 0.
         """
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0

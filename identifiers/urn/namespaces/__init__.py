@@ -1,4 +1,5 @@
-"""URN namespaces: the rules of a namespace, in addition to the syntax of all URNs.
+"""URN namespaces: the rules of a namespace, in addition to the syntax of all URNs. A site can add its own
+:class:`Namespace` with :func:`register`, and :func:`lint` checks it. No rule of a namespace makes a URN invalid.
 
 >>> from ararat.identifiers.urn import namespaces
 >>> isbn = namespaces.lookup("isbn")
@@ -6,9 +7,6 @@
 ('9780451450524', '0-451-45052-3')
 >>> [problem.message for problem in isbn.check("0451450524")]
 ['the check digit is wrong: a character was mistyped']
-
-A namespace is a record, :class:`Namespace`. A site can add its own with :func:`register`. :func:`lint` reports missing
-parts of a record. No rule of a namespace makes a URN invalid, because only the syntax decides validity.
 """
 
 from __future__ import annotations

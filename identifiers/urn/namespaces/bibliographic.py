@@ -1,7 +1,6 @@
-"""The namespaces of libraries: ISBN, ISSN and National Bibliography Numbers.
-
-Check digits are computed here, because the keys of bindings depend on them. The optional library python-stdnum (extra
-``app``) knows the ISBN ranges, which set the hyphens. Without it an ISBN is shown without hyphens.
+"""The namespaces of libraries: ISBN, ISSN and National Bibliography Numbers. Check digits are computed here, because
+the keys of bindings depend on them. Without python-stdnum (extra ``app``), which knows the ranges, an ISBN is shown
+without hyphens.
 """
 
 from __future__ import annotations
@@ -70,13 +69,11 @@ _GERMAN_NUMBERS = {
 
 
 def german_check_digit(urn: str) -> str | None:
-    """Return the check digit that follows a URN of the German National Library (``urn:nbn:de:``).
+    """Return the check digit that follows a URN of the German National Library (``urn:nbn:de:``). Return None for a URN
+    with a character that has no number.
 
     Each character becomes a number, in which each digit is multiplied by its place. The sum is divided by the last
-    digit, and the last digit of the whole quotient is the check digit. Return None for a URN with a character that has
-    no number. The time is linear in the length of ``urn``.
-
-    Source: German National Library, Description of algorithm for calculation of URN check digit,
+    digit, and the last digit of the whole quotient is the check digit. Source: German National Library,
     http://www.persistent-identifier.de/english/316-check-digit-algorithm.php
 
     >>> german_check_digit("urn:nbn:de:gbv:089-332175294"), german_check_digit("urn:nbn:de:gbv:089-~")
@@ -244,8 +241,8 @@ def _nbn_describe(nss: str) -> Mapping[str, str]:
 
 
 def expected_nbn_digit(nss: str) -> str | None:
-    """Return the check digit that the NBN ``nss`` should end in, if it ends in another digit. Return None for any other
-    NBN, and for the countries without this rule.
+    """Return the check digit that an NBN should end in, if it ends in another digit. Return None for any other NBN, and
+    for the countries without this rule.
 
     >>> expected_nbn_digit("de:gbv:46:1-162418"), expected_nbn_digit("de:gbv:46:1-162417"), expected_nbn_digit("fi-1")
     ('7', None, None)

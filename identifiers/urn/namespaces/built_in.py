@@ -1,6 +1,5 @@
-"""The URN namespaces whose rules are built in, and the namespaces that a program adds with :func:`register`.
-
-The registry of IANA lists many more namespaces, but without rules: see :mod:`ararat.identifiers.registries`.
+"""The URN namespaces whose rules are built in, and the namespaces that a program adds with :func:`register`. The
+registry of IANA lists many more namespaces, but without rules: see :mod:`ararat.identifiers.registries`.
 """
 
 from __future__ import annotations
@@ -18,26 +17,18 @@ _known: dict[str, Namespace] = {namespace.nid: namespace for namespace in BUILT_
 
 
 def lookup(nid: str) -> Namespace | None:
-    """Return the rules of the namespace with the NID ``nid``, in any case of its letters.
+    """Return the rules of a namespace by its NID, in any case. Return None if they are neither built in nor added with
+    :func:`register`; IANA may have registered it.
 
-    Return None if the namespace is neither built in nor added with :func:`register`. IANA may have registered it.
-
-    >>> lookup("ISBN").title
-    'International Standard Book Numbers'
-    >>> lookup("3gpp") is None
-    True
+    >>> lookup("ISBN").title, lookup("3gpp")
+    ('International Standard Book Numbers', None)
     """
     return _known.get(nid.lower())
 
 
 def special(nid: str) -> str:
-    """Return the characters with a special meaning in the names of the namespace ``nid``, and the delimiter between
-    their parts.
-
+    """Return the characters with a special meaning in the names of a namespace, and the delimiter between their parts.
     For a namespace without rules here, the result is a colon.
-
-    >>> special("oid"), special("foo")
-    ('.', ':')
     """
     namespace = lookup(nid)
     return (namespace.special or "") + (namespace.delimiter or "") if namespace else ":"
@@ -53,12 +44,11 @@ def registered() -> tuple[Namespace, ...]:
 
 
 def register(namespace: Namespace, *, replace: bool = False) -> None:
-    """Add ``namespace`` to this process, so that URNs are parsed, compared and reported by its rules.
+    """Add ``namespace`` to this process, so that URNs are parsed, compared and reported by its rules (URN-009,
+    URN-062).
 
     Call it at the start of a program. Raises ValueError with all faults if :func:`lint` finds errors, or if
     :func:`lookup` already finds the NID and ``replace`` is false.
-
-    Source: URN-009, URN-062.
 
     >>> register(Namespace(nid="urn", title="Names of names", reference="none", special="", security="None."))
     Traceback (most recent call last):

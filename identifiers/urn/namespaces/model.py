@@ -1,12 +1,9 @@
-"""The record of a URN namespace: the facts of its registration, and a few small functions.
+"""The record of a URN namespace: the facts of its registration (URN draft, sections 2, 5, 6 and 8), and a few
+functions.
 
-A registration states which characters are special in its names. It states which names are equivalent in addition to the
-general rule. It also states whether fragments are allowed, and the possible attacks (URN draft, sections 2, 5, 6 and
-8). :class:`Namespace` contains all this. Its functions receive only a namespace-specific string (NSS). They must have
-no side effects, never raise, and take linear time.
-
-The rules for all namespaces are here, so a record cannot break them: a failed check is only a warning, and an
-additional equivalence never separates equal URNs. A canonical name is an NSS in ASCII.
+The functions receive only a namespace-specific string (NSS), and must have no side effects, never raise, and take
+linear time. A record cannot break the rules for all namespaces: a failed check is only a warning, and an additional
+equivalence never separates equal URNs. A canonical name is an NSS in ASCII.
 """
 
 from __future__ import annotations
@@ -36,9 +33,8 @@ MAX_FAULTS = 10
 
 
 class Fault(NamedTuple):
-    """A fault in a name of a URN namespace: ``nss[start:end]`` is wrong.
-
-    ``message`` states what is wrong, and ``expected`` describes correct text. Both are printable ASCII.
+    """A fault in a name of a URN namespace: ``nss[start:end]`` is wrong. ``expected`` describes correct text. Both
+    texts are printable ASCII.
     """
 
     start: int
@@ -49,13 +45,8 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AssignedFragments:
-    """Rules for the fragments of a namespace in which each fragment is assigned together with its name.
-
-    This is the first option of the URN draft, section 2. ``syntax`` must match the whole fragment. ``process``
-    describes the assignment in words (URN-021).
-
-    >>> AssignedFragments(re.compile("p[0-9]+"), "The publisher numbers the plates.").allows("p12")
-    True
+    """Rules for fragments that are assigned together with each name, the first option of the URN draft, section 2.
+    ``syntax`` must match the whole fragment, and ``process`` describes the assignment in words (URN-021).
     """
 
     syntax: re.Pattern[str] | None = None
@@ -68,22 +59,16 @@ class AssignedFragments:
 
 @dataclass(frozen=True, slots=True)
 class GeneralFragments:
-    """Rules for the fragments of a namespace in which all names allow the same fragments.
-
-    This is the second option of the URN draft, section 2. ``allowed`` is a finite set or a pattern that must match the
-    whole fragment (URN-022). An allowed fragment that has no meaning for a name is ignored (URN-023).
-
-    >>> GeneralFragments(frozenset({"toc", "index"})).allows("cover")
-    False
+    """Rules for fragments that all names of a namespace allow, the second option of the URN draft, section 2.
+    ``allowed`` is a finite set or a pattern for the whole fragment (URN-022). One without a meaning for a name is
+    ignored (URN-023).
     """
 
     allowed: frozenset[str] | re.Pattern[str] | None = None
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the names of the namespace allow the fragment ``fragment``: it is in the set ``allowed``, or
-        matches the pattern.
-
-        Return False if ``allowed`` is None.
+        """Return whether the set ``allowed`` contains the fragment, or the pattern matches it. Return False if it is
+        None.
         """
         if isinstance(self.allowed, re.Pattern):
             return self.allowed.fullmatch(fragment) is not None
@@ -94,20 +79,18 @@ class GeneralFragments:
 class Namespace:
     """A URN namespace: the facts of its registration, and functions that check and compare its names.
 
-    - ``nid``: the namespace identifier in lower case.
-    - ``title``: the kind of names, in a few words.
-    - ``reference``: the document that registers the namespace.
+    - ``nid``: the namespace identifier in lower case. ``example``: an NSS in the namespace.
+    - ``title``: the kind of names, in a few words. ``reference``: the document that registers the namespace.
     - ``special``: the characters with a special meaning in its names, or "" (URN-042).
     - ``delimiter``: the character between the parts of a name, or None if names have no parts.
     - ``fragments``: the rules for fragments; () if they are not allowed (URN-019 to URN-026).
     - ``equivalence``: its additional lexical equivalences in words, or "" (URN-053).
     - ``functional``: how to find out whether two different names identify the same thing (URN-055).
     - ``security``: the security considerations (URN-061).
-    - ``example``: an NSS in the namespace.
     - ``canonicalize``: maps an NSS to a representative; names with the same representative are equivalent.
     - ``validate``: yields the faults of an NSS.
-    - ``format``: returns a readable form of an NSS, for display only.
-    - ``describe``: returns the facts in an NSS by label, for display only.
+    - ``format``: returns a readable form of an NSS. ``describe``: returns its facts by label. Both are for display
+      only.
 
     >>> shelf = Namespace(
     ...     nid="example-shelf", title="Shelf marks", reference="our handbook", special="", security="None known.",
@@ -133,13 +116,8 @@ class Namespace:
     describe: Callable[[str], Mapping[str, str]] | None = None
 
     def check(self, nss: str, start: int = 0) -> tuple[Problem, ...]:
-        """Check a name of the namespace. Return a warning "nss-invalid" for each fault, at most :data:`MAX_FAULTS`.
-
-        ``start`` is the index of ``nss`` in the whole URN. The places of the warnings are places in the URN.
-
-        >>> from ararat.identifiers import namespaces
-        >>> [problem.start for problem in namespaces.lookup("oid").check("1.03", 8)]
-        [10]
+        """Return a warning "nss-invalid" for each fault of a name, at most :data:`MAX_FAULTS`. ``start`` is the index
+        of ``nss`` in the whole URN, to which the places of the warnings refer.
         """
         return tuple(
             Problem(
@@ -155,11 +133,11 @@ class Namespace:
         )
 
     def canonical(self, nss: str) -> str:
-        """Return the name that represents all names equivalent to ``nss`` in the namespace.
+        """Return the name that represents all names equivalent to ``nss`` in the namespace. A result of its rule that
+        is not an NSS is ignored.
 
-        "they MUST NOT say that two URNs are not equivalent if the procedure above says they are equivalent": the
-        general rule (percent-encodings in upper case) is applied before the rule of the namespace (URN-053). If the
-        rule of the namespace returns a text that is not an NSS, it is ignored.
+        The general rule (percent-encodings in upper case) is applied first: namespaces "MUST NOT say that two URNs are
+        not equivalent if the procedure above says they are equivalent" (URN-053).
 
         >>> from ararat.identifiers import namespaces
         >>> namespaces.lookup("issn").canonical("0317847x")
@@ -168,20 +146,14 @@ class Namespace:
         return canonical(nss, self.canonicalize)
 
     def display(self, nss: str) -> str:
-        """Return a readable form of ``nss``, a name of the namespace, for example an ISBN with hyphens.
-
-        It is only for display, and untrusted: show it through :func:`~ararat.identifiers.text.display.atoms` (URN-049).
-
-        >>> from ararat.identifiers import namespaces
-        >>> namespaces.lookup("issn").display("01676423")
-        '0167-6423'
+        """Return a readable form of ``nss``, for example an ISBN with hyphens. It is untrusted: show it through
+        :func:`~ararat.identifiers.text.display.atoms` (URN-049).
         """
         return self.format(nss) if self.format else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
-        """Return the facts that the namespace reads from the name ``nss``, by short label, in display order.
-
-        The result is empty if the namespace has no function for it.
+        """Return the facts that the namespace reads from a name, by short label, in display order, or {} without a
+        function for it.
 
         >>> from ararat.identifiers import namespaces
         >>> namespaces.lookup("oid").details("2.5.4.3")
@@ -190,20 +162,11 @@ class Namespace:
         return dict(self.describe(nss)) if self.describe else {}
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the namespace allows the fragment ``fragment`` after its names, by one of the rules in
-        ``fragments``.
-
-        >>> from ararat.identifiers import namespaces
-        >>> namespaces.lookup("nbn").allows("page=2"), namespaces.lookup("isbn").allows("page=2")
-        (True, False)
-        """
+        """Return whether the namespace allows the fragment after its names, by one of the rules in ``fragments``."""
         return any(option.allows(fragment) for option in self.fragments)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the facts of the registration of the namespace as JSON values.
-
-        ``fragments`` is whether any fragment is allowed.
-        """
+        """Return the facts of the registration as JSON values. ``fragments`` is whether any fragment is allowed."""
         names = (
             "nid",
             "title",

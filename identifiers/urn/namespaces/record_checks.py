@@ -16,9 +16,7 @@ _REPERTOIRE = re.compile(f"[{iri.PCHAR}]")
 
 class RecordFault(NamedTuple):
     """A fault in the field ``field`` of a namespace record. A ``severity`` of "error" prevents :func:`register`, a
-    "warning" does not.
-
-    ``message`` states what is wrong, and ``reference`` names the section of the URN draft that requires it.
+    "warning" does not. ``reference`` is the section of the URN draft that requires it.
     """
 
     severity: Literal["error", "warning"]
@@ -28,10 +26,8 @@ class RecordFault(NamedTuple):
 
 
 def lint(namespace: Namespace) -> tuple[RecordFault, ...]:
-    """Check the record of the URN namespace ``namespace``, and return its errors and warnings: about its facts, then
-    about its functions.
-
-    The functions are applied to ``example``, if it is set.
+    """Check the record of a URN namespace. Return its errors and warnings: about its facts, then about its functions,
+    which are applied to ``example``, if it is set.
 
     >>> [fault.field for fault in lint(Namespace(nid="example-shelf", title="Shelf marks", reference="our handbook"))]
     ['special', 'security', 'functional']

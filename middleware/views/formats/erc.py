@@ -3,7 +3,6 @@
 The four elements of the kernel are always present: ``(:unav)`` is the value of one that is not recorded. The percent
 sign and line ends are escaped as in EZID and N2T, so that their parsers read the record. Characters that are invisible
 or change the direction of text are written as code points. White space in a line is one space, as ANVL folds it.
-
 Source: ARK draft, section 3.4; POL-033; Dublin Core Kernel Metadata, section 5; draft-kunze-anvl.
 """
 

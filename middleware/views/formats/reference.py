@@ -289,11 +289,8 @@ def without_code(text: str) -> str:
 
 
 def schema_object(text: str | None) -> dict[str, Any]:
-    """Parse the recorded schema.org object of a name.
-
-    ``text`` is the JSON text, or None.
-
-    The result is empty without one, or if it is not a JSON object.
+    """Parse the recorded schema.org object of a name. ``text`` is the JSON text, or None. The result is empty without
+    one, or if it is not a JSON object.
 
     >>> schema_object('{"@type": "Map"}'), schema_object(None)
     ({'@type': 'Map'}, {})

@@ -1,6 +1,5 @@
-"""The types of resources of DataCite and the DCMI, and the types of other formats for the same things.
-
-Source: DataCite Metadata Schema 4.5, appendix 1, resourceTypeGeneral; DCMI Type Vocabulary.
+"""The types of resources of DataCite and the DCMI, and the types of other formats for the same things. Source: DataCite
+Metadata Schema 4.5, appendix 1, resourceTypeGeneral; DCMI Type Vocabulary.
 """
 
 from __future__ import annotations
@@ -85,10 +84,9 @@ _BY_NAME = MappingProxyType({each.datacite.lower(): each for each in _TYPES})
 
 
 def resource_type(text: str | None) -> ResourceType | None:
-    """Return the type of resources that the metadata ``text`` states, such as ``Dataset`` or ``Text/Letter``.
-
-    Return None if the type is not in the vocabulary. Case, spaces and the address of the DCMI's vocabulary make no
-    difference; a part after a slash is a detail.
+    """Return the type of resources that the metadata ``text`` states, such as ``Dataset`` or ``Text/Letter``. Return
+    None if the type is not in the vocabulary. Case, spaces and the address of the DCMI's vocabulary make no difference;
+    a part after a slash is a detail.
 
     >>> resource_type("http://purl.org/dc/dcmitype/StillImage").csl, resource_type("text/letter").datacite
     ('graphic', 'Text')
