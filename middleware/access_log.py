@@ -1,6 +1,5 @@
-"""Log each resolution: the requested identifier and the kind of the answer, without data of the client. A line contains
-no client address, no header field and no query. The line of a refusal also contains the identifier as it was received,
-so that a wrong link can be found.
+"""Log each resolution, without address, header fields and query of the client. The line of a refusal also contains the
+identifier as it was received, so that a wrong link can be found.
 """
 
 from __future__ import annotations
@@ -21,11 +20,15 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
     """Return an ``on_resolve`` function that writes one line of JSON to ``logger`` for each resolution, at the level
     INFO.
 
-    The members in their order; unknown members are left out: ``time`` the time of the answer, RFC 3339 in UTC with
-    milliseconds ``identifier`` the normal form without inflection; left out if the identifier could not be parsed
-    ``received`` the identifier of a refusal as received, without its query; at most 1,000 characters ``status`` the
-    HTTP status of the answer ``outcome`` "located", "related", "described", "served", "metadata", "forwarded", "held"
-    or "refused" ``code`` the problem code of a refusal ``ms`` milliseconds from the request to the answer
+    The members in their order; unknown members are left out:
+
+        ``time``        the time of the answer, RFC 3339 in UTC with milliseconds
+        ``identifier``  the normal form without inflection; left out if the identifier could not be parsed
+        ``received``    the identifier of a refusal as received, without its query; at most 1,000 characters
+        ``status``      the HTTP status of the answer
+        ``outcome``     "located", "related", "described", "served", "metadata", "forwarded", "held" or "refused"
+        ``code``        the problem code of a refusal
+        ``ms``          milliseconds from the request to the answer
 
     >>> logger = logging.Logger("names")
     >>> log_resolutions(logger)(Resolution(given="ark:12345/x", status=302, outcome="located"))
@@ -39,8 +42,7 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 
 
 def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
-    """Return the members of the line in the access log for one resolution. ``time`` is the time of the answer in UTC.
-    ``resolution`` is the result of the resolution of the identifier.
+    """Return the members of the line for one resolution. ``time`` is the time of the answer in UTC.
 
     >>> entry(Resolution(given="ark:", status=302, outcome="located"), datetime(2026, 10, 4, tzinfo=UTC))
     {'time': '2026-10-04T00:00:00.000Z', 'status': 302, 'outcome': 'located'}

@@ -7,14 +7,11 @@
     app = ResolverASGIMiddleware(app, open_bindings("bindings.sqlite"), prefix="https://example.org")
 
 It answers like :class:`~ararat.middleware.ResolverMiddleware`. Other HTTP requests, WebSockets and lifespan events
-reach the site unchanged: the same ``scope``, ``receive`` and ``send``. With ``statistics``, lifespan events get another
-``send``.
+reach the site unchanged. With ``statistics``, lifespan events get another ``send``.
 
-A lookup in SQLite or in a file takes less time than a change of threads. So it runs in the event loop. Lookups in
-PostgreSQL, feeds, files of the log, and lookups after a failure run in at most :data:`THREADS` threads. So a slow
-database never stops other requests of the site. The event loop must be that of asyncio (also uvloop).
-
-Source: `ASGI <https://asgi.readthedocs.io/en/stable/specs/www.html>`_.
+A lookup in SQLite or a file runs in the event loop, because it takes less time than a change of threads. Lookups in
+PostgreSQL, feeds, files of the log, and lookups after a failure run in at most :data:`THREADS` threads. The event loop
+must be that of asyncio (also uvloop). Source: `ASGI <https://asgi.readthedocs.io/en/stable/specs/www.html>`_.
 """
 
 from __future__ import annotations
@@ -146,7 +143,7 @@ class ResolverASGIMiddleware:
         return answer if isinstance(answer, Answer) else self._handler.answer(request, answer)
 
     def _before_end(self, scope: Scope, send: Send) -> Send:
-        """Return ``send`` for the lifespan events of the site. The statistics are written before the server ends. Some
+        """Return ``send`` for the lifespan events of the site, which writes the statistics before the server ends. Some
         servers, such as uvicorn, end by a signal, without the functions that Python calls at exit.
         """
         statistics = self._handler.statistics

@@ -14,15 +14,9 @@ REMEDY = "Use ResolverASGIMiddleware with the same arguments."
 
 
 def is_asgi(app: object) -> bool:
-    """Return whether ``app`` is an ASGI application, such as one of FastAPI, Starlette, Quart or Django's. Such an
-    application is a coroutine function of three arguments, or an object whose ``__call__`` is one. If this is unclear,
-    the result is False: a WSGI application must never be refused. The application is not called.
-
-    >>> is_asgi(lambda environ, start_response: [])
-    False
-    >>> async def application(scope, receive, send): ...
-    >>> is_asgi(application)
-    True
+    """Return whether ``app`` is an ASGI application: a coroutine function of three arguments, or an object whose
+    ``__call__`` is one. If this is unclear, the result is False: a WSGI application must never be refused. It is not
+    called.
     """
     try:
         inner = app
@@ -38,14 +32,7 @@ def is_asgi(app: object) -> bool:
 
 
 def is_wsgi(app: object) -> bool:
-    """Return whether ``app`` is surely a WSGI application: it takes two arguments, but not three.
-
-    >>> is_wsgi(lambda environ, start_response: [])
-    True
-    >>> async def application(scope, receive, send): ...
-    >>> is_wsgi(application)
-    False
-    """
+    """Return whether ``app`` is surely a WSGI application: it takes two arguments, but not three."""
     try:
         if is_asgi(app) or not callable(app):
             return False
@@ -56,8 +43,8 @@ def is_wsgi(app: object) -> bool:
 
 
 def named(app: object) -> str:
-    """Return the name of an application for an error message: its module, and its function or class. ``app`` is the
-    WSGI or ASGI application, any object. The name is printable ASCII of at most 200 characters of the original.
+    """Return the module and the function or class of an application, for a message, in printable ASCII of limited
+    length.
 
     >>> named({})
     'builtins.dict'

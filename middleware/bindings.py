@@ -1,10 +1,5 @@
 """The former place of modules in :mod:`ararat.bindings` that the documentation named, so that programs keep working.
-
-New programs import them from there: ``ararat.bindings.changes`` instead of ``ararat.middleware.bindings.changes``.
-
->>> from ararat.middleware.bindings.changes import NameChange
->>> NameChange.__module__
-'ararat.bindings.changes'
+New programs import ``ararat.bindings.changes`` instead of ``ararat.middleware.bindings.changes``.
 """
 
 from __future__ import annotations
@@ -25,10 +20,8 @@ __all__ = ["assignment", "bulk", "changes", "creation"]
 
 
 def list_operations(bindings: Bindings, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-    """Return the recorded operations on many names, such as imports, the newest first.
-
-    ``before`` is the number of an operation: only older ones are returned; None starts with the newest. ``limit`` is
-    the maximum number.
+    """Return the recorded operations on many names, such as imports, the newest first. ``before`` is the number of an
+    operation: only older ones are returned.
     """
     return bindings.list_operations(cursor=before, limit=limit)
 

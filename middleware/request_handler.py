@@ -1,5 +1,5 @@
-"""Answer requests for names and for the resources of the resolver. The requests can come from WSGI or ASGI. Resources
-are the services of RFC 2169, the feeds, the files of the log and the metrics. The site answers all other requests.
+"""Answer requests for names and for the resources of the resolver, from WSGI or ASGI. Resources are the services of RFC
+2169, the feeds, the files of the log and the metrics. The site answers all other requests.
 """
 
 from __future__ import annotations
@@ -52,14 +52,11 @@ _KEPT = ("located", "related", "described")
 
 
 class RequestHandler:
-    """The resolver of one site. It answers requests for names and for its own resources, from WSGI or ASGI.
+    """The resolver of one site. It answers requests for names and for its own resources, from WSGI or ASGI. Raises
+    ValueError if the settings need bindings that can be listed.
 
-    - ``settings``: the settings of the resolver. ``bindings``: the store that it reads.
-    - ``on_resolve``: the function of :class:`~ararat.middleware.ResolverMiddleware` that is called for each resolution.
-    - ``colon_positions``: the positions of the colon in reserved paths, as a quick check.
-    - ``is_announced``: whether ``/.well-known/ark`` is answered if the site has no page there.
-
-    Raises ValueError if the settings need bindings that can be listed.
+    ``colon_positions`` are those of the colon in reserved paths, as a quick check. ``is_announced`` is whether
+    ``/.well-known/ark`` is answered if the site has no page there.
     """
 
     def __init__(
@@ -130,8 +127,8 @@ class RequestHandler:
         return self._availability.failing
 
     def announcement(self, request: Request) -> Answer:
-        """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it. ``request``
-        is the HTTP request. Exceptions are logged and not raised.
+        """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it. Exceptions
+        are logged and not raised.
         """
         try:
             if request.method == "OPTIONS":
@@ -144,14 +141,12 @@ class RequestHandler:
             return internal_server_error()
 
     def is_reserved(self, target: Target) -> bool:
-        """Return whether the request target ``target`` is the path of a name, so that the resolver answers and not the
-        site.
-        """
+        """Return whether the request target is the path of a name, so that the resolver answers and not the site."""
         return target.path[:5] in self._labels or (bool(self._own) and self._own_scheme(target) is not None)
 
     def resource(self, path: str, recover: Callable[[], Target]) -> Respond | None:
-        """Return the function that answers for a resource of the resolver, or None for a path of the site. ``path`` is
-        the decoded path below the mount. ``recover`` returns the recovered target, which is needed for few paths.
+        """Return the function that answers for a resource of the resolver at the decoded path, or None for a path of
+        the site. ``recover`` returns the target, which is needed for few paths.
         """
         for find in self._finders:
             if respond := find(path):
@@ -163,9 +158,8 @@ class RequestHandler:
         return None if requested is None else lambda request: self.answer(request.for_service(requested))
 
     def answer(self, request: Request, failure: BindingsUnavailable | None = None) -> Answer | Handover:
-        """Answer a request for a name or for a service on a name. Exceptions are logged and not raised. ``request`` is
-        the HTTP request. ``failure`` is the result of :meth:`fast_answer` for this request if the bindings could not be
-        read.
+        """Answer a request for a name or for a service on a name. Exceptions are logged and not raised. ``failure`` is
+        the result of :meth:`fast_answer` for this request if the bindings could not be read.
         """
         began = perf_counter()
         try:
@@ -185,17 +179,9 @@ class RequestHandler:
         return answer
 
     def cached_answer(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | None:
-        """Return the answer for a name whose redirect is in the memory of this process. Return None if it is not in
-        memory.
-
-        - ``path``: the path of the request below the mount, as ``plain_path`` returns it (:mod:`.http.wsgi`,
-          :mod:`.http.asgi`).
-        - ``mount``: the path at which the site is mounted, percent-encoded, as ``plain_path`` returns it.
-        - ``method``: the HTTP method, such as "GET".
-        - ``is_secure``: whether the request has the scheme https.
-
-        The store is not read. The call waits only for the function ``on_resolve`` and for the metrics, if ``can_wait``
-        is True.
+        """Return the answer for a name whose redirect is in the memory of this process, or None. ``path`` and ``mount``
+        are the results of ``plain_path``. The store is not read, so the call waits only for ``on_resolve``, and for the
+        metrics if ``can_wait`` is True.
         """
         began = perf_counter() if self._observers else 0.0
         redirect = self._redirects.find(path)
@@ -210,14 +196,9 @@ class RequestHandler:
     def fast_answer(
         self, path: str, mount: str, method: str, *, is_secure: bool
     ) -> Answer | BindingsUnavailable | None:
-        """Return the answer for a name whose redirect is in memory, or can be read with one query.
-
-        - ``path``, ``mount``: the path below the mount, and the mount, as ``plain_path`` returns them.
-        - ``method``: the HTTP method, such as "GET".
-        - ``is_secure``: whether the request has the scheme https.
-
-        The result is None if :meth:`answer` must decide. If the bindings cannot be read, the result is the exception,
-        to be passed to :meth:`answer`.
+        """Return the answer for a name whose redirect is in memory, or can be read with one query. The result is None
+        if :meth:`answer` must decide. If the bindings cannot be read, it is the exception, to be passed to
+        :meth:`answer`.
         """
         # on_resolve and the metrics need the resolution.
         if self._observers:

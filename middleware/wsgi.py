@@ -6,13 +6,11 @@
 
     application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix="https://example.org")
 
-Other requests reach the site unchanged: the same environ, body and ``start_response``. Requests for reserved paths
-never reach the site, except for a *served* binding: then the site answers at its own path. Put the middleware outside
-of code that rewrites or redirects paths (routers, added slashes). Put it inside of code that checks access.
+Other requests reach the site unchanged. For a *served* binding, the site answers at its own path. Put the middleware
+outside of code that rewrites or redirects paths (routers, added slashes), and inside of code that checks access.
 
-An error in the middleware never affects requests for the site. A request whose environ cannot be read goes to the site
-unchanged. If the bindings cannot be opened or read, identifiers are answered with 503. An exception in the resolver, or
-in an ``OwnScheme``, is logged with its traceback and answered with 500.
+An error in the middleware never affects requests for the site. If the bindings cannot be opened or read, identifiers
+are answered with 503. An exception in the resolver, or in an ``OwnScheme``, is logged and answered with 500.
 """
 
 from __future__ import annotations

@@ -16,17 +16,13 @@ _AROUND = 4  # the colon, the space and the line end of a field
 
 
 def size_of(headers: Iterable[tuple[str, str]]) -> int:
-    """Return the size of HTTP header fields in bytes, as HTTP/1.1 sends them. ``headers`` are pairs of name and value.
-
-    >>> size_of([("Vary", "Accept")])
-    14
-    """
+    """Return the size of HTTP header fields in bytes, as HTTP/1.1 sends them."""
     return sum(len(name) + len(value) + _AROUND for name, value in headers)
 
 
 def within_limit(headers: Headers, own: int | None = None) -> Headers:
-    """Return HTTP header fields within the size :data:`MAX_HEADER`: the last Link fields are left out if necessary.
-    ``headers`` are pairs of name and value. Only the last ``own`` fields are omitted; None: all.
+    """Return header fields of at most :data:`MAX_HEADER` bytes, without the last Link fields if necessary. Only the
+    last ``own`` fields (None: all) can be omitted.
 
     >>> within_limit([("Location", "/" * 3400), ("Link", "</a?info>"), ("Link", "x" * 500)])[1:]
     [('Link', '</a?info>')]
@@ -47,18 +43,14 @@ _OTHER = b"The description is not the one of If-Match or If-Unmodified-Since. Ge
 
 @dataclass(slots=True)
 class Answer:
-    """The HTTP response to a client: status, header fields and body. ``headers`` are pairs of name and value. ``body``
-    is bytes, or an iterable of parts, whose length is not known.
-    """
+    """The HTTP response to a client. ``body`` is bytes, or an iterable of parts, whose length is not known."""
 
     status: int
     headers: Headers
     body: bytes | Iterable[bytes]
 
     def under(self, conditions: Conditions) -> Answer:
-        """Return a response 304 if the client already has this one by its :class:`.Conditions`, 412 if it expects
-        another one, else this one. ``conditions`` are those of the request, such as If-None-Match.
-        """
+        """Return a response 304 if the client already has this one, 412 if it expects another one, else this one."""
         headers = dict(self.headers)
         if conditions.failed(headers):
             kept = [field for field in self.headers if not field[0].startswith(("Content-", "ETag", "Last-", "Cache-"))]

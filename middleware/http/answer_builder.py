@@ -1,6 +1,6 @@
-"""Convert a resolution to an HTTP response: status, header fields and body. Locations and links begin with the setting
-``prefix`` or with SCRIPT_NAME. They never contain ``Host`` or forwarding fields of the request. A response depends on
-the request target, the method and the fields in its ``Vary``. A conditional request for a description can also get 304.
+"""Convert a resolution to an HTTP response. Locations and links begin with the setting ``prefix`` or with SCRIPT_NAME,
+and never contain ``Host`` or forwarding fields. A response depends on the request target, the method and its ``Vary``
+fields.
 """
 
 from __future__ import annotations
@@ -93,11 +93,9 @@ def not_bound(key: str) -> None:
 
 
 class AnswerBuilder:
-    """A builder of the HTTP responses of a resolver with these settings.
-
-    - ``branding``: returns the branding in the store. Its values replace those of the settings.
-    - ``find_logged``: returns the place of a name in the public log, by its key.
-    - ``find``: returns the binding of a key, or None.
+    """A builder of the HTTP responses of a resolver. The values of ``branding``, from the store, replace those of the
+    settings. ``find_logged`` returns the place of a name in the public log, and ``find`` its binding, by its key, or
+    None.
     """
 
     def __init__(
@@ -136,9 +134,7 @@ class AnswerBuilder:
         return [*self._redirected, _VARY, *self._always[True]]
 
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
-        """Return the HTTP response for a resolution. ``resolution`` is the result of the resolution of the identifier.
-        For a served name, return the request that the site must answer.
-        """
+        """Return the HTTP response for a resolution, or for a served name the request that the site must answer."""
         if request.service is not None:
             if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata", "prefix"):
                 return self._places(resolution, request)
@@ -172,8 +168,8 @@ class AnswerBuilder:
         return most if resolution.fresh_for is None else min(most, resolution.fresh_for)
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
-        """Return the response 204 to OPTIONS with the allowed methods, also for a CORS preflight request. ``request``
-        is the HTTP request. ``methods`` is the value of the field Allow, such as "GET, HEAD, OPTIONS".
+        """Return the response 204 to OPTIONS with the allowed methods, also for a CORS preflight request. ``methods``
+        is the value of Allow.
         """
         headers = [("Allow", methods), ("Cache-Control", "no-store")]
         if self._settings.cors:
@@ -187,23 +183,16 @@ class AnswerBuilder:
         return self._with_common(405, [*headers, ("Content-Type", "text/plain; charset=utf-8")], body, request)
 
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
-        """Return a response of a feed, with the header fields that every response of the resolver has. ``request`` is
-        the HTTP request. ``status`` is the HTTP status, ``headers`` are the fields of the feed, and ``body`` is its
-        document in bytes.
-        """
+        """Return a response of a feed, with the header fields that every response of the resolver has."""
         return self._with_common(status, headers, body, request)
 
     def page(self, view: View, seconds: int, request: Request) -> Answer:
-        """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for ``seconds``. ``request``
-        is the HTTP request. ``view`` is the content of the page in its forms.
-        """
+        """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for ``seconds``."""
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiate(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
     def announcement(self, request: Request, source: BindingSource) -> Answer:
-        """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`). ``request`` is
-        the HTTP request. ``source`` is the interface to the bindings.
-        """
+        """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`)."""
         path = f"{urlsplit(request.root).path}/"
         media_type = preferred(request.accepted.media_types, ("text/plain", "application/json"))
         freshness = self._found_for
@@ -221,12 +210,11 @@ class AnswerBuilder:
         return answer.under(request.conditions)
 
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
-        """Return the redirect 302, 303 or 307 to the target of a name, or to its description without a target.
+        """Return the redirect 302, 303 or 307 to the target of a name, or to its description without a target. ``root``
+        is the beginning of links, and ``origin`` the field Origin or None.
 
-        ``root`` is the beginning of links, ``is_secure`` is whether the request has https, and ``origin`` is its field
-        Origin or None. ``redirect`` is the redirect that was found for the name. It has no body. RFC 9110, section
-        15.4.3: "The server's response content usually contains a short hypertext note", but clients that follow
-        redirects never show it, and servers send it in a separate packet.
+        It has no body. Clients that follow redirects never show the "short hypertext note" of RFC 9110, section 15.4.3,
+        and servers send it in a separate packet.
         """
         status, target, path, links, container, vary, _ = redirect
         location = f"{root}{path}?info" if target is None else root + target if target[:1] == "/" else target

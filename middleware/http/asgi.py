@@ -1,9 +1,8 @@
 """Read a request from an ASGI scope, and convert answers and requests for served names to ASGI.
 
-``scope["path"]`` is decoded, like ``PATH_INFO`` in WSGI. ``raw_path`` is the path as the client sent it. Servers can
-omit it; then ``%2F`` and ``/`` are equal. ``query_string`` is empty with and without a bare question mark, so the
-inflection ``?`` cannot be seen (I-07). Source: `ASGI, HTTP & WebSocket Protocol
-<https://asgi.readthedocs.io/en/stable/specs/www.html>`_, version 2.5.
+``scope["path"]`` is decoded, and ``raw_path`` is the path as the client sent it. Without it, ``%2F`` and ``/`` are
+equal. ``query_string`` is empty with and without a bare question mark, so the inflection ``?`` cannot be seen (I-07).
+Source: `ASGI, HTTP & WebSocket Protocol <https://asgi.readthedocs.io/en/stable/specs/www.html>`_, version 2.5.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ class Disconnected(Exception):
 
 
 def path_below_mount(scope: Scope) -> str:
-    """Return the decoded path below ``root_path``, which it can contain: "path ... includes the root_path". ``scope``
-    is the ASGI scope of the request.
+    """Return the decoded path below ``root_path``, which it can contain: "path ... includes the root_path".
 
     >>> path_below_mount({"path": "/app/ark:", "root_path": "/app"}), path_below_mount({"path": "/apps"})
     ('/ark:', '/apps')
@@ -58,9 +56,8 @@ def path_below_mount(scope: Scope) -> str:
 
 
 def plain_path(scope: Scope) -> tuple[str, str] | None:
-    """Return the path and the mount of an ASGI request that can have a simple redirect, else None. Its redirect depends
-    only on them and the URL scheme. The path is that below the mount. The mount is percent-encoded and has no slash at
-    its end.
+    """Return the path below the mount, and the mount, of a request whose redirect depends only on them and the URL
+    scheme. Else return None. The mount is percent-encoded and has no slash at its end.
     """
     path, raw, mount = scope["path"], scope.get("raw_path"), ""
     if scope.get("root_path"):
@@ -94,9 +91,7 @@ def recover(scope: Scope) -> Target:
 
 
 def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
-    """Convert the ASGI ``scope`` of a request to a :class:`.Request`. ``target`` is its recovered target, ``prefix``
-    the resolver prefix.
-    """
+    """Convert the ASGI scope of a request and its recovered target to a :class:`.Request`."""
     values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         if field := _FIELDS.get(name):
@@ -115,9 +110,8 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 
 
 async def with_body(request: Request, receive: Receive) -> Request:
-    """Return an ASGI request with its body, of which at most :data:`MAX_FORM` bytes are kept. ``request`` is the HTTP
-    request. ``receive`` is the function of the ASGI server that returns the body in parts. Raises :class:`Disconnected`
-    if the client closes the connection.
+    """Return a request with its body, of which at most :data:`MAX_FORM` bytes are kept. Raises :class:`Disconnected` if
+    the client closes the connection.
     """
     body, more = b"", True
     while more and len(body) <= MAX_FORM:
@@ -137,7 +131,6 @@ def _limit_body(body: bytes) -> bytes:
 
 def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
     """Convert HTTP header fields to the form of ASGI. ``cache`` contains fields that are already in this form.
-    ``fields`` are pairs of name and value as str. Each result is a pair of bytes.
 
     >>> encoded([("Vary", "Accept")])
     [(b'vary', b'Accept')]
@@ -146,9 +139,8 @@ def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_F
 
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:
-    """Return a copy of an ASGI scope that requests the path of the site for a served name. ``scope`` is the original
-    scope. ``handover`` contains the path of the site and its query. It is a copy, because servers write their access
-    logs from the original scope.
+    """Return a scope that requests the path of the site for a served name. It is a copy, because servers write their
+    access logs from the original scope.
     """
     mounted = path_below_mount(scope) != scope["path"]
     return {
@@ -161,9 +153,8 @@ def local_scope(scope: Scope, handover: Handover) -> Scope:
 
 
 def add_fields(send: Send, handover: Handover) -> Send:
-    """Return a function that an ASGI application can call instead of ``send`` when it answers for a served name.
-    ``send`` is the function of the ASGI server. ``handover`` contains the header fields to add. A permanent redirect of
-    the application is changed to a temporary one.
+    """Return a function that an application can call instead of ``send`` when it answers for a served name. It adds the
+    header fields of ``handover``, and makes a permanent redirect temporary.
     """
 
     async def send_with_fields(message: Message) -> None:

@@ -1,9 +1,6 @@
-"""Conditional requests (RFC 9110, section 13): 304 for a client that already has the current description, and 412 if
-the description is not the one that the client expects.
-
-The entity tag is a hash of the body. So it is strong, and it changes with the binding, the settings and the software.
-Last-Modified is the time of the last change of the binding in whole seconds. It is sent only if it is older than two
-seconds. Another change in the same second would have the same time.
+"""Conditional requests (RFC 9110, section 13): 304 for a client that has the description, and 412 for one that expects
+another. The entity tag is a hash of the body. Last-Modified is sent only if it is older than two seconds, because
+another change in the same second would have the same time.
 """
 
 from __future__ import annotations
@@ -23,8 +20,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 def entity_tag(revision: int, *changed: datetime) -> str:
-    """Return a strong entity tag (ETag) with its quotation marks, from a revision and times of changes. ``revision`` is
-    a number. ``changed`` are the times of changes, in UTC.
+    """Return a strong entity tag (ETag) with its quotation marks, from a revision and times of changes in UTC.
 
     >>> entity_tag(1, datetime(2026, 11, 23, tzinfo=UTC))
     '"1-660e646648000"'
@@ -33,9 +29,8 @@ def entity_tag(revision: int, *changed: datetime) -> str:
 
 
 def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]]:
-    """Return the header fields ETag and Last-Modified of a response, for later conditional requests. Source: RFC 9110,
-    section 8.8. ``content`` is the body. ``changed`` is the time of the last change of the binding, or None.
-    Last-Modified is omitted if it is unknown or less than two seconds ago.
+    """Return the fields ETag and Last-Modified of a response (RFC 9110, section 8.8). Without the time of the last
+    change, or less than two seconds after it, Last-Modified is omitted.
 
     >>> validators(b"", datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
     [('ETag', '"47DEQpj8HBSa-_TImW-5JCeu"'), ('Last-Modified', 'Sun, 04 Oct 2020 12:00:00 GMT')]
@@ -56,9 +51,8 @@ class Conditions(NamedTuple):
     if_unmodified_since: str | None = None
 
     def failed(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the response with these header fields is not the one that the client expects, so that the
-        answer is 412. ``headers`` are the header fields of the response, by name. Source: RFC 9110, sections 13.1.1,
-        13.1.4 and 13.2.2.
+        """Return whether the response with these header fields is not the one that the client expects (412). Source:
+        RFC 9110, sections 13.1.1, 13.1.4 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
         >>> Conditions(if_match='"a"').failed(held), Conditions(if_match='W/"a"').failed(held)
@@ -70,9 +64,8 @@ class Conditions(NamedTuple):
         return since is not None and changed is not None and changed > since
 
     def met(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the client already has the response with these header fields, so that the answer is 304.
-        ``headers`` are the header fields of the response, by name. A malformed value is ignored. Source: RFC 9110,
-        sections 13.1.3 and 13.2.2.
+        """Return whether the client already has the response with these header fields (304). A malformed value is
+        ignored. Source: RFC 9110, sections 13.1.3 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
         >>> Conditions('W/"a", "b"').met(held), Conditions("*").met(held), Conditions('"b"').met(held)

@@ -1,8 +1,6 @@
-"""Resolve most requests with little work: a plain ARK without a query, whose live name has one target.
-
-:func:`~.resolver.resolve` answers all requests. For these, its answer needs three columns of the binding. The query of
-the store has already compared the others. So neither an :class:`Ark`, nor a :class:`Binding`, nor a :class:`Resolution`
-is created. This halves the time of a redirect.
+"""Resolve most requests with little work: a plain ARK without a query, whose live name has one target. The answer needs
+three columns of the binding, and no :class:`Ark`, :class:`Binding` or :class:`Resolution`. This halves the time of a
+redirect. :func:`~.resolver.resolve` answers all requests.
 """
 
 from __future__ import annotations
@@ -34,9 +32,7 @@ Many are kept in memory. The garbage collector stops visiting plain tuples of te
 
 
 def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
-    """Return the redirect in a resolution. With ``whole``, it also contains the resolution. ``resolution`` is the
-    result of the resolution of the identifier.
-    """
+    """Return the redirect in a resolution. With ``whole``, it also contains the resolution."""
     binding = resolution.binding
     links = links_by_metadata(NOTHING if binding is None else binding.metadata)
     path = None if binding is None else f"/{resolution.key}"
@@ -50,11 +46,9 @@ def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
 def direct_redirect(
     path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings, holds: Holds = NO_HOLDS
 ) -> Redirect | None:
-    """Return the redirect for the path of a plain request, or None if :func:`.resolver.resolve` must decide.
-
-    - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
-    - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
-    - ``holds``: the holds of names and prefixes.
+    """Return the redirect for the path of a plain request (a slash and the identifier), or None if
+    :func:`.resolver.resolve` must decide. ``stored`` returns the redirect of a name by its key, or None if the name has
+    another answer.
 
     >>> stored = lambda key: StoredRedirect(f"https://a.org/{key}", 302, {})
     >>> direct_redirect("/ark:/12345/x", stored, Settings())

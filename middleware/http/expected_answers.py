@@ -1,5 +1,5 @@
-"""Compare the answer of a site to a request for a name with the expected one, and say what to do about a difference.
-The assertions of the pytest plugin and the command ``ararat check --url`` use it.
+"""Compare the answer of a site to a request for a name with the expected one, and state what to do about a difference.
+The pytest plugin and ``ararat check --url`` use it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,7 @@ class ExpectedAnswer(NamedTuple):
     target: str | None = None
 
     def __str__(self) -> str:
-        """Return the answer in words.
-
-        >>> str(ExpectedAnswer((302, 303, 307), "https://example.org/"))
-        '302, 303 or 307 to https://example.org/'
-        """
+        """Return the answer in words, such as "302, 303 or 307 to https://example.org/"."""
         *others, last = map(str, self.statuses)
         listed = f"{', '.join(others)} or {last}" if others else last
         return listed if self.target is None else f"{listed} to {display.escape(self.target[:_SHOWN])}"
@@ -48,7 +44,7 @@ class ExpectedAnswer(NamedTuple):
 
 class AnswerFault(NamedTuple):
     """A difference between the answer of a site and the expected one, in printable ASCII. ``asked`` is the request,
-    ``came`` the answer, ``expected`` the right one, and ``fix`` what to do.
+    ``came`` the answer, and ``fix`` what to do.
     """
 
     asked: str
@@ -61,7 +57,7 @@ class AnswerFault(NamedTuple):
 
 
 def path_of(name: str) -> str:
-    """Return the path and query at which a site answers for the name ``name``, percent-encoded where HTTP needs it.
+    """Return the path and query at which a site answers for a name, percent-encoded where HTTP needs it.
 
     >>> path_of("ark:12345/x?info"), path_of("/ark:12345/\u00e9 %41")
     ('/ark:12345/x?info', '/ark:12345/%C3%A9%20%41')
@@ -91,21 +87,13 @@ def answer_of(resolution: Resolution) -> ExpectedAnswer:
 
 
 def is_page_to_sign_in(answer: SiteAnswer) -> bool:
-    """Return whether a page asks for a password.
-
-    >>> is_page_to_sign_in(SiteAnswer(200, (), b'<input name="p" type="password">'))
-    True
-    """
+    """Return whether a page asks for a password."""
     body = answer.body.lower()
     return any(text in body for text in _PASSWORD)
 
 
 def says_not_found(answer: SiteAnswer) -> bool:
-    """Return whether the title or heading of a page with the status 200 reports that it does not exist.
-
-    >>> says_not_found(SiteAnswer(200, (), b"<h1>Page not found</h1>"))
-    True
-    """
+    """Return whether the title or heading of a page with the status 200 reports that it does not exist."""
     body = answer.body.lower()
     parts = [body.partition(tag)[2].partition(b"</")[0][:_SHOWN] for tag in (b"<title", b"<h1")]
     return answer.status == 200 and any(text in part for part in parts for text in _NOT_FOUND)
@@ -117,11 +105,7 @@ def is_of_the_site(answer: SiteAnswer) -> bool:
 
 
 def refused_host(answer: SiteAnswer) -> str | None:
-    """Return what to do if a site answers a test by 400, because it does not know the host of the test; or None.
-
-    >>> refused_host(SiteAnswer(400, (), b"Invalid host header")) is None
-    False
-    """
+    """Return what to do if a site answers 400 because it does not know the host of the test, or None."""
     if answer.status != 400 or answer.problem or not _OTHER_HOST.search(answer.body):
         return None
     return (
@@ -131,9 +115,9 @@ def refused_host(answer: SiteAnswer) -> str | None:
 
 
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
-    """Compare the ``answer`` of a site with the ``expected`` one, and return the difference, or None. ``request`` is
-    the request in words. ``url`` is its absolute address, against which a Location is resolved. A target that is a path
-    is compared with the path of the Location.
+    """Compare the answer of a site with the expected one, and return the difference, or None. ``request`` is the
+    request in words, and ``url`` its absolute address. A target that is a path is compared with the path of the
+    Location.
 
     >>> moved = SiteAnswer(301, (("Location", "https://example.org/"),))
     >>> fault("GET /ark:12345/x", "http://localhost/ark:12345/x", moved, ExpectedAnswer((302,))).came

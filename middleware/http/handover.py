@@ -1,8 +1,6 @@
-"""Pass a request for a served name to the site, so that the browser keeps the address of the identifier.
-
-The site receives a request for one of its paths. Its response is changed in three ways only: the links of the name and
-the Vary fields of the choice of the path are added. A permanent redirect becomes temporary, with the freshness of other
-redirects: a cache stores a temporary redirect for as long as its Cache-Control states.
+"""Pass a request for a served name to the site, so that the browser keeps the address of the identifier. The response
+is changed in three ways. The links of the name, and the Vary fields of the choice of the path, are added. A permanent
+redirect becomes temporary, with the freshness of other redirects.
 """
 
 from __future__ import annotations
@@ -32,12 +30,8 @@ _NOT_STORED = frozenset({"no-store", "no-cache"})
 
 
 class Handover(NamedTuple):
-    """A request that the site must answer, because it serves the requested name itself.
-
-    - ``key``: the normal form of the identifier.
-    - ``path``: the path of the site, percent-encoded. ``query``: its query without a question mark, or "".
-    - ``fields``: the header fields to add to the response.
-    - ``seconds``: how long a cache can keep a redirect of the site that was permanent.
+    """A request that the site must answer, because it serves the requested name itself. ``path`` is percent-encoded,
+    and ``fields`` are added to the response. A cache can keep a redirect that was permanent for ``seconds``.
     """
 
     key: str | None
@@ -48,9 +42,7 @@ class Handover(NamedTuple):
 
 
 def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Handover:
-    """Return the request for the path of the site that serves a resolved name (``resolution.target``). ``request`` is
-    the HTTP request. ``seconds`` is the setting ``cache``.
-    """
+    """Return the request for the path of the site that serves a resolved name. ``seconds`` is the setting ``cache``."""
     links = links_of_resolution(resolution, request.root)
     fields = [*(("Link", link) for link in links), *(("Vary", field) for field in resolution.vary)]
     path, query = local_target(resolution.target or "/", resolution.query)
@@ -58,10 +50,8 @@ def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Han
 
 
 def adapt(status: int, site: Headers, fields: Headers, seconds: int) -> tuple[int, Headers]:
-    """Return the status and header fields of the site's response for a served name, with its links added.
-
-    - ``status`` and ``site``: those of the response. ``fields``: those to add.
-    - ``seconds``: how long a cache can keep a redirect that was permanent.
+    """Return the status and header fields of the site's response for a served name, with ``fields`` added. A permanent
+    redirect becomes temporary, and caches can keep it for ``seconds``.
 
     >>> adapt(301, [("Location", "/a"), ("Cache-Control", "public, max-age=31536000")], [], 300)
     (302, [('Location', '/a'), ('Cache-Control', 'public, max-age=300')])
@@ -102,7 +92,7 @@ def _temporary(value: str, seconds: int, *, expires: bool) -> str:
 
 
 def local_target(target: str, query: str | None) -> tuple[str, str]:
-    """Return the path and the query of the target ``target`` on this site, with ``query`` appended to its query.
+    """Return the path and the query of a target on this site, with ``query`` appended to its query.
 
     >>> local_target("/show?id=3#part", "page=2")
     ('/show', 'id=3&page=2')

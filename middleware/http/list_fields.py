@@ -1,5 +1,5 @@
-"""Header fields of a request that are lists: of each, only the first elements are read. To choose a page by a field of
-60 kB takes hundreds of times as long as a page. Browsers send fewer than 20 elements.
+"""Header fields of a request that are lists: of each, only the first elements are read. Browsers send fewer than 20. To
+choose a page by a field of 60 kB takes hundreds of times as long as a page.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ _LISTS = ("HTTP_ACCEPT", "HTTP_ACCEPT_LANGUAGE", "HTTP_IF_NONE_MATCH", "HTTP_IF_
 
 
 def shortened(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the lists among ``fields`` that have more than :data:`MAX_RANGES` elements, with the first ones only.
-    ``fields`` are the header fields as meta-variables (RFC 3875, section 4.1.18), such as those of a WSGI environ. The
-    result is empty for most requests.
+    """Return the lists among meta-variables of header fields (RFC 3875, section 4.1.18), such as HTTP_ACCEPT, that are
+    too long. They are cut to :data:`MAX_RANGES` elements.
 
     >>> shortened({"HTTP_ACCEPT": "a/b," * 100})["HTTP_ACCEPT"].count(",")
     63

@@ -1,14 +1,10 @@
-"""Keep the redirects of the names that are requested most, for as long as no binding changes. Few names get most
-requests. Their redirects are kept in two generations: when the newer one is full, it replaces the older one. Each
-request moves its redirect to the newer one. So names without requests are forgotten.
+"""Keep the redirects of the names that are requested most, in two generations: a full new one replaces the old one.
+Each request moves its redirect to the new one, so that names without requests are forgotten. A redirect is kept under
+the path as received, if it depends on nothing else of the request.
 
-All redirects are forgotten after each change of a binding. :meth:`.BindingSource.data_version` detects it: at most
+All are forgotten after a change of a binding, which :meth:`.BindingSource.data_version` detects. It does so at most
 :data:`LOCAL_SECONDS` later for a file, and :data:`SERVER_SECONDS` later for a server. This process sees its own changes
-at once. The holds in memory are compared, too, because they are read at another time. The version is read before a
-binding is, so that an old redirect is never kept for a new version.
-
-Only redirects of bound names are kept, so that requests for unknown names need no memory. A redirect is kept under the
-path as received, and only if it depends on nothing else of the request.
+at once. The version is read before a binding is, so that an old redirect is never kept for a new version.
 """
 
 from __future__ import annotations
@@ -39,9 +35,8 @@ Generation = dict[str, Redirect]
 
 
 class RedirectCache:
-    """A cache of the redirects that are requested most, by path, in the memory of this process. ``bindings`` is the
-    interface to the bindings, and ``most`` the maximum number of redirects. ``clock`` returns seconds. All threads can
-    use one object.
+    """A cache of the redirects that are requested most, at most ``most``, by path, in the memory of this process.
+    ``clock`` returns seconds. All threads can use one object.
     """
 
     def __init__(self, bindings: BindingSource, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
@@ -57,9 +52,7 @@ class RedirectCache:
         self._generations: tuple[Generation, Generation] = ({}, {})
 
     def find(self, path: str) -> Redirect | None:
-        """Return the cached redirect of the path ``path``, or None. None also means that :meth:`refresh` must be
-        called.
-        """
+        """Return the cached redirect of a path, or None. None also means that :meth:`refresh` must be called."""
         if self._clock() >= self._valid_until or self._bindings.own_changes != self._own_changes:
             return None
         recent, older = self._generations
@@ -71,8 +64,8 @@ class RedirectCache:
         return redirect
 
     def refresh(self) -> Generation | None:
-        """Empty the cache if a binding has changed. Return the generation for redirects that are read from now on.
-        Return None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
+        """Empty the cache if a binding has changed. Return the generation for redirects that are read from now on, or
+        None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
         """
         began, own = self._clock(), self._bindings.own_changes
         if began >= self._valid_until or own != self._own_changes:
@@ -87,7 +80,7 @@ class RedirectCache:
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
         """Add a redirect to the cache, unless it depends on other things than the path. ``generation`` is the result of
-        :meth:`refresh` before the redirect was read; None adds nothing.
+        :meth:`refresh` before the redirect was read. None adds nothing.
         """
         _, target, name, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:

@@ -37,15 +37,12 @@ _TRUE = frozenset({"true", "1", "yes"})
 class Request(NamedTuple):
     """A request for an identifier, a service of RFC 2169, a feed, or a file of the public log.
 
-    - ``method``: the request method, or None if the server reports no method.
-    - ``target``: the recovered request target.
     - ``root``: the beginning of all links in the response: the resolver prefix, or the path of the mount. Links contain
       nothing else of the request, because a client can forge the field Host.
     - ``fields``: the header fields, of which only :data:`FIELDS` are read.
-    - ``is_secure``: True if the client used https, as the server reports it.
     - ``hides_empty_query``: True if a question mark at the end of the request target would not be visible (ASGI).
-    - ``read_body``: returns the body of a form. It raises :class:`werkzeug.exceptions.HTTPException` if the body is
-      larger than :data:`MAX_FORM` or incomplete. It is None for a name.
+    - ``read_body``: returns the body of a form, or is None for a name. Raises
+      :class:`werkzeug.exceptions.HTTPException` if the body is larger than :data:`MAX_FORM` or incomplete.
     """
 
     method: str | None
@@ -58,9 +55,7 @@ class Request(NamedTuple):
     hides_empty_query: bool = False
 
     def for_service(self, requested: ServiceRequest) -> Request:
-        """Return the request for the identifier that a service of RFC 2169 names in this request. ``requested`` is the
-        parsed request for the service.
-        """
+        """Return the request for the identifier that a service of RFC 2169 names in this request."""
         return self._replace(target=requested.target, service=requested.service)
 
     @property
@@ -86,7 +81,5 @@ class Request(NamedTuple):
 
     @property
     def origin(self) -> str | None:
-        """The value of the field Origin: the site whose script sent the request. It is None if the request has no such
-        field.
-        """
+        """The value of the field Origin (the site whose script sent the request), or None."""
         return self.fields.get("HTTP_ORIGIN")

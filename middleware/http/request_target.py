@@ -1,12 +1,13 @@
 """Recover the request target as the client sent it from what a WSGI or ASGI server passes on.
 
-WSGI servers decode the path. In ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal. An empty
-``QUERY_STRING`` means both "no query" and the inflection ``?``. Most servers also provide the raw target as
-``REQUEST_URI`` or ``RAW_URI``; :func:`recover` reads it. The raw target is used only if it agrees with ``PATH_INFO``.
-An outer middleware can have rewritten the path, or checked access by it. If the two disagree, ``PATH_INFO`` is used,
-and the target is *inexact*. It is also inexact if the server provides no raw target (wsgiref, granian, bjoern). An
-inexact target does not distinguish ``%2F`` from ``/``, ``%2E`` from ``.``, and a bare ``?`` from no query; clients must
-use ``?info`` there. The functions do not parse identifiers, and no environ makes them raise an exception.
+WSGI servers decode the path: in ``PATH_INFO`` the different names ``a%2Fb`` and ``a/b`` are equal. An empty
+``QUERY_STRING`` means both "no query" and the inflection ``?``. So :func:`recover` reads the raw target,
+``REQUEST_URI`` or ``RAW_URI``, if it agrees with ``PATH_INFO``. Else an outer middleware can have rewritten the path,
+or checked access by it, and ``PATH_INFO`` is used.
+
+Without a raw target (wsgiref, granian, bjoern), and if the two disagree, the target is *inexact*. It does not
+distinguish ``%2F`` from ``/``, ``%2E`` from ``.``, and a bare ``?`` from no query: clients must use ``?info`` there. No
+environ makes the functions raise an exception.
 """
 
 from __future__ import annotations
@@ -42,11 +43,10 @@ _DOT_SEGMENTS = {b".", b".."}
 class Target(NamedTuple):
     """A request target below the mount of the application (``SCRIPT_NAME``), without its fragment.
 
-    - ``path``: ASCII, percent-encoded as the client sent it.
-    - ``query``: None without a question mark, and "" after a question mark at the end.
+    - ``path``: ASCII, percent-encoded as the client sent it. ``query``: "" after a question mark at the end, or None.
     - ``exact``: False if the path or the query was rebuilt from decoded values.
-    - ``dotted``: True if a segment of the raw or the decoded path is ``.`` or ``..``. An outer access check can then
-      have seen another path.
+    - ``dotted``: True if a segment of the raw or the decoded path is ``.`` or ``..``: an outer access check can have
+      seen another path.
     """
 
     path: str
@@ -56,37 +56,26 @@ class Target(NamedTuple):
 
     @property
     def identifier(self) -> str:
-        """The requested identifier with its query, as received: the text below the resolver prefix.
-
-        >>> Target("/ark:12345/x", "info").identifier
-        'ark:12345/x?info'
-        """
+        """The requested identifier with its query, as received: the text below the resolver prefix."""
         below = self.path[1:]
         return below if self.query is None else f"{below}?{self.query}"
 
 
 def is_path(decoded: str) -> bool:
-    """Return whether a decoded request target, such as ``PATH_INFO``, is a path or empty. Servers also pass on ``*``,
-    an authority, a text without a slash, or a whole URL. No URL can be built from these.
+    """Return whether a decoded request target, such as ``PATH_INFO``, is a path or empty (RFC 9112, section 3.2).
+    Servers also pass on ``*``, an authority, a text without a slash, or a whole URL, from which no URL can be built.
 
     >>> is_path("/desk"), is_path(""), is_path("*"), is_path("example.org:443"), is_path("http://example.org/desk")
     (True, True, False, False, False)
-
-    Source: RFC 9112, section 3.2.
     """
     return decoded[:1] in ("", "/")
 
 
 def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
-    """Return the beginnings of reserved paths in all combinations of ASCII case: ``/ark:``, ``/ARK:`` and so on.
-    ``schemes`` are the names of the URI schemes, such as "ark".
+    """Return the beginnings of reserved paths in all combinations of ASCII case: ``/ark:``, ``/ARK:`` and so on. It
+    lists all, because case folding maps other letters to these (U+212A KELVIN SIGN).
 
         resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)       (POL-037)
-
-    The set lists all spellings, because case folding maps other letters to these (U+212A KELVIN SIGN).
-
-    >>> len(reserved_labels(["ark"])), "/aRk:" in reserved_labels(["ark"]), "/ar\\u212a:" in reserved_labels(["ark"])
-    (8, True, False)
     """
     return frozenset(
         f"/{''.join(letters)}:" for scheme in schemes for letters in product(*((c.lower(), c.upper()) for c in scheme))
@@ -94,8 +83,7 @@ def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
 
 
 def recover(environ: Mapping[str, Any]) -> Target:
-    """Return the request target of the WSGI environ ``environ`` as the client sent it. Rebuild it if the server does
-    not pass it on.
+    """Return the request target of a WSGI environ as the client sent it. Rebuild it if the server does not pass it on.
 
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "", "REQUEST_URI": "/ark:12345/a%2Fb?"}).identifier
     'ark:12345/a%2Fb?'
@@ -121,8 +109,8 @@ def recover(environ: Mapping[str, Any]) -> Target:
 
 def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: bytes) -> Target:
     """Return the first raw request target that agrees with the decoded path, or rebuild the target from that path.
-    ``raw_targets`` have one character per byte and can contain a query; "" means that a target is unknown. ``decoded``
-    is the decoded path below the mount, ``query`` the query string, and ``mount`` the decoded path of the mount.
+    ``raw_targets`` have one character per byte and can contain a query; "" means unknown. ``decoded`` is the path below
+    ``mount``.
 
     >>> recover_from(["/app/ark:12345/a%2Fb"], b"/ark:12345/a/b", "", b"/app").path
     '/ark:12345/a%2Fb'
@@ -144,9 +132,8 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
 
 
 def with_colon(path: str) -> str:
-    """Return ``path``, a path or an identifier, with a plain colon instead of ``%3A`` after its label ``ark`` or
-    ``urn``, and after the namespace identifier of a URN. Many clients encode the colon of a path, which delimits
-    nothing there (E-07). The rest stays: there, ``%3A`` and a colon make two names.
+    """Return a path or identifier with a plain colon instead of ``%3A`` after ``ark``, ``urn`` and the NID of a URN.
+    Many clients encode it (E-07). The rest stays: there, ``%3A`` and a colon make two names.
 
     >>> with_colon("/ark%3A12345/a%3Ab"), with_colon("urn%3aisbn%3A1"), with_colon("/a/ark%3A12345/x")
     ('/ark:12345/a%3Ab', 'urn:isbn:1', '/a/ark%3A12345/x')
@@ -161,9 +148,8 @@ def with_colon(path: str) -> str:
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:
-    """Return the mount of a WSGI application (``SCRIPT_NAME``) as the beginning of paths in links. ``environ`` is the
-    WSGI environ of the request. It is percent-encoded, without a slash at its end. Several slashes at its start become
-    one, so that no link leads to another host.
+    """Return the mount of a WSGI application (``SCRIPT_NAME``) for links: percent-encoded, without a slash at its end.
+    Several slashes at its start become one, so that no link leads to another host.
 
     >>> mount_path({"SCRIPT_NAME": "/a pp"}), mount_path({"SCRIPT_NAME": "//evil.example/"}), mount_path({})
     ('/a%20pp', '/evil.example', '')
@@ -173,11 +159,7 @@ def mount_path(environ: Mapping[str, Any]) -> str:
 
 
 def quoted_mount(mount: bytes) -> str:
-    """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does.
-
-    >>> quoted_mount("/über".encode())
-    '/%C3%BCber'
-    """
+    """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does."""
     mount = mount.strip(b"/")
     # Two slashes at the start would begin an authority.
     return f"/{quote(mount, safe=_PCHAR_AND_SLASH)}" if mount else ""

@@ -3,9 +3,7 @@
     GET /uri-res/N2L?urn:example:maps HTTP/1.1             (RFC 2169, section 2; URN-060)
 
 ``N2L`` redirects to the target, ``N2Ls`` lists all targets, ``N2C`` redirects to the description. The setting
-``services`` enables them, for URNs and ARKs. Resolution and refusals are the same as at the address of the identifier.
-The status of a redirect depends on the kind of the binding, 302 or 303. RFC 2169 permits every 30X, and the two have
-different meanings for ARKs.
+``services`` enables them, for URNs and ARKs. A redirect has the status of the kind of the binding, 302 or 303.
 """
 
 from __future__ import annotations
@@ -29,17 +27,14 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """A request for a service of RFC 2169. ``service`` is the service, and ``target`` the target of a request for the
-    identifier itself.
-    """
+    """A request for a service of RFC 2169. ``target`` is that of a request for the identifier itself."""
 
     service: Service
     target: Target
 
 
 def parse_service_request(target: Target, services: str) -> ServiceRequest | None:
-    """Parse a request for a service of RFC 2169, such as ``/uri-res/N2L?urn:example:maps``. ``services`` is their path.
-    ``target`` is the recovered target of the request. Return None for another path or an unknown service.
+    """Parse a request for a service of RFC 2169 below the path ``services``. Return None for another path or service.
 
     >>> parse_service_request(Target("/uri-res/N2C", "urn:example:maps"), "/uri-res").target.identifier
     'urn:example:maps?info'
@@ -57,9 +52,8 @@ def parse_service_request(target: Target, services: str) -> ServiceRequest | Non
 
 
 def as_redirect(resolution: Resolution) -> Resolution:
-    """Convert a resolution to a redirect, because the services N2L and N2C only redirect. ``resolution`` is the result
-    of the resolution of the identifier. A description or a served name becomes a redirect to the address of the
-    identifier.
+    """Convert a resolution to a redirect, because N2L and N2C only redirect. A description or a served name becomes a
+    redirect to the address of the identifier.
     """
     match resolution.outcome:
         case "prefix" if resolution.record is not None:
@@ -78,9 +72,7 @@ def as_redirect(resolution: Resolution) -> Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The locations of the resource of an identifier, as the service N2Ls lists them. ``addresses`` are URLs, and can
-    be empty.
-    """
+    """The locations of the resource of an identifier, as the service N2Ls lists them: URLs, also none."""
 
     identifier: str
     addresses: tuple[str, ...]
@@ -98,11 +90,9 @@ class Places:
 
 
 def places(resolution: Resolution, root: str) -> Places:
-    """Return the locations of a resolved resource: its target first, then its alternate targets.
-
-    ``resolution`` is the result of the resolution of the identifier. ``root`` is the resolver prefix. The list is empty
-    if only a description or a related page is known: "the result MUST be a list of the URLs which may be used to obtain
-    an instance of the resource" (RFC 2169, section 3.2).
+    """Return the locations of a resolved resource: its target first, then its alternate targets. There are none if only
+    a description or a related page is known, because they must give "an instance of the resource" (RFC 2169, section
+    3.2).
     """
     redirect = as_redirect(resolution)
     alternates = (

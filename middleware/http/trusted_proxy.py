@@ -1,10 +1,9 @@
 """The user and the address of the client that a reverse proxy reports, and when both are trusted.
 
-A WSGI environ has one key for several names of a header field: ``X-Remote-User`` and ``X_Remote_User`` are both
-``HTTP_X_REMOTE_USER``. Some servers keep fields with an underscore, and the last field wins. A proxy that replaces only
-one spelling lets a client send the other one. So the field of the user has a name of letters and digits, which has one
-spelling, and counts only together with a secret that only the proxy knows. With a secret, ``X-Forwarded-For`` and
-``X-Forwarded-Proto`` count only together with it, too.
+A WSGI environ has one key for ``X-Remote-User`` and ``X_Remote_User``. A proxy that replaces only one spelling lets a
+client send the other one. So the field of the user has a name of letters and digits, which has one spelling. It counts
+only together with a secret that only the proxy knows. With a secret, ``X-Forwarded-For`` and ``X-Forwarded-Proto`` also
+count only together with it.
 """
 
 from __future__ import annotations
@@ -51,10 +50,8 @@ _log = logging.getLogger(__name__)
 
 
 class TrustingServer(NamedTuple):
-    """A server that reads forwarded fields itself, before the application.
-
-    - ``fields``: the fields that it trusts. ``clients``: the addresses whose fields it trusts.
-    - ``remedy``: the setting with which it trusts none, in the imperative.
+    """A server that reads forwarded fields itself, before the application: which it trusts, and from which addresses.
+    ``remedy`` is the setting with which it trusts none, in the imperative.
     """
 
     name: str
@@ -65,8 +62,8 @@ class TrustingServer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProxySecret:
-    """The secret that a proxy adds to each request, and the name of its field. Raises ValueError for a secret of fewer
-    than 32 characters, or with a character that is not printable ASCII, and for a wrong name of the field.
+    """The secret that a proxy adds to each request, and the name of its field. Raises ValueError for fewer than 32
+    characters, or others than printable ASCII, and for a wrong name of the field.
 
     >>> secret = ProxySecret("0123456789abcdef0123456789abcdef")
     >>> secret.is_in({"HTTP_X_ARARAT_SECRET": "0123456789abcdef0123456789abcdef"}), secret.is_in({})
@@ -83,8 +80,8 @@ class ProxySecret:
             raise ValueError(f"remote_user_secret: the secret is too short or has other characters; use {expected}")
 
     def is_in(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has the secret. ``environ`` is the WSGI environ of the request. The time does not
-        depend on the place of the first wrong character.
+        """Return whether a request has the secret, in a time that does not depend on the place of the first wrong
+        character.
         """
         given = environ.get(environ_key(self.name, "remote_user_secret_field"))
         if not isinstance(given, str):
@@ -94,8 +91,8 @@ class ProxySecret:
 
 @dataclass(frozen=True, slots=True)
 class RemoteUser:
-    """The user that a web server or proxy has signed in. ``key`` is the key of the environ. Without ``secret`` the key
-    is that of the server itself, which no client can set.
+    """The user that a web server or proxy has signed in, under ``key`` in the environ. Without ``secret`` the key is
+    that of the server itself, which no client can set.
 
     >>> RemoteUser.of_setting("REMOTE_USER", None).of({"REMOTE_USER": "jane"})
     'jane'
@@ -109,9 +106,8 @@ class RemoteUser:
 
     @classmethod
     def of_setting(cls, name: str, secret: ProxySecret | None) -> RemoteUser:
-        """Return the source of the user name of a request. ``name`` is "REMOTE_USER" or the name of a header field, of
-        letters and digits. ``secret`` is the secret that the proxy adds, which a header field needs; or None. Raises
-        ValueError for another name, and for a field without a secret.
+        """Return the source of the user name. ``name`` is "REMOTE_USER", or a header field of letters and digits, which
+        needs the secret of the proxy. Raises ValueError for another name, and for a field without a secret.
         """
         if name == "REMOTE_USER":
             return cls(name, None)
@@ -128,9 +124,7 @@ class RemoteUser:
         return cls(key, secret)
 
     def of(self, environ: Mapping[str, Any]) -> str | None:
-        """Return the user of a request, or None without a user, without the secret, or with two users. ``environ`` is
-        the WSGI environ of the request.
-        """
+        """Return the user of a request, or None without a user, without the secret, or with two users."""
         user = environ.get(self.key)
         if not isinstance(user, str) or not user:
             return None
@@ -142,8 +136,8 @@ class RemoteUser:
 
 class ForwardedFields:
     """A WSGI application that gets the address of the client and the scheme from the fields of ``proxies`` proxies.
-    With a secret, the fields of a request without it are ignored, also the scheme that the server itself has taken from
-    them. A server that trusts the address in them is named in the log. Header fields never set the host, port or path.
+    With a secret, the fields of a request without it are ignored. So is the scheme that the server itself has taken
+    from them. A server that trusts the address in them is named in the log. Host, port and path never change.
     """
 
     def __init__(self, app: WSGIApplication, proxies: int, secret: ProxySecret | None = None) -> None:
@@ -165,8 +159,7 @@ class ForwardedFields:
 
 
 def client_address(environ: Mapping[str, Any], proxies: int, secret: ProxySecret | None = None) -> str:
-    """Return the address of the client of a request, as :class:`ForwardedFields` passes it on. ``environ`` is the WSGI
-    environ of the request. ``proxies`` and ``secret`` are those of :class:`ForwardedFields`.
+    """Return the address of the client of a request, as :class:`ForwardedFields` passes it on.
 
     >>> client_address({"HTTP_X_FORWARDED_FOR": "192.0.2.9, 192.0.2.1", "REMOTE_ADDR": "127.0.0.1"}, 1)
     '192.0.2.1'
@@ -204,8 +197,8 @@ def fault_of_user_field(name: str) -> UserFieldFault | None:
 
 
 def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
-    """Return the lines of Apache and nginx that send the user in one header field, and the secret in another. ``user``
-    is the name of the field for the user. ``secret`` is the name of the field for the secret.
+    """Return the lines of Apache and nginx that send the user in the header field ``user``, and the secret in
+    ``secret``.
 
     >>> for proxy, lines in proxy_lines("XUser", "X-Proof"):
     ...     print(f"{proxy}: {lines}")
@@ -230,11 +223,10 @@ def warn_of_trusting_server() -> bool:
 
 
 def trusting_server() -> TrustingServer | None:
-    """Return the server of this process if its configuration trusts forwarded fields, or None.
-
-    No server passes its configuration to its application, so the objects of the server are searched. The documentation
-    of the settings: https://docs.gunicorn.org/en/stable/settings.html#forwarded-allow-ips,
-    https://www.uvicorn.org/settings/#http, https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html.
+    """Return the server of this process if its configuration trusts forwarded fields, or None. The objects of the
+    server are searched, because none passes its configuration on. Sources:
+    https://docs.gunicorn.org/en/stable/settings.html#forwarded-allow-ips, https://www.uvicorn.org/settings/#http,
+    https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html.
     """
     if "uwsgi" in sys.modules:
         return TRUSTING_SERVERS["uWSGI"]
@@ -273,8 +265,8 @@ the application is wrapped in ``ProxyFixMiddleware`` or ``wrap_wsgi_with_proxy_h
 
 
 def environ_key(name: str, setting: str) -> str:
-    """Return the key of a header field in a WSGI environ. Raises ValueError for another text. ``setting`` is the name
-    of the setting in the message.
+    """Return the key of a header field in a WSGI environ. Raises ValueError, with the name of the setting, for another
+    text.
 
     >>> environ_key("X-Ararat-Secret", "remote_user_secret_field")
     'HTTP_X_ARARAT_SECRET'
@@ -298,8 +290,7 @@ def other_spellings(name: str) -> list[str]:
 
 
 def removal(*names: str) -> str:
-    """Return the lines of Apache that remove the other spellings of header fields. ``names`` are the names of the
-    fields.
+    """Return the lines of Apache that remove the other spellings of header fields.
 
     >>> removal("X-User")
     'RequestHeader unset X_User'
@@ -314,19 +305,16 @@ def server_that_keeps_underscores() -> str | None:
 
 
 def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
-    """Return facts about the fields X-Forwarded-For and X-Forwarded-Proto of a request, without any address.
-    ``environ`` is the WSGI environ of the request. ``ararat doctor`` reads the facts:
+    """Return facts about X-Forwarded-For and X-Forwarded-Proto of a request, without any address, for ``ararat
+    doctor``. Source: ``werkzeug.middleware.proxy_fix``, which keeps the values before its changes.
 
-    - ``values``: the number of values of X-Forwarded-For.
-    - ``position``: the trusted value, counted from the last one. 0: the field is not used. If several values are
-      equal, the first of them counts.
+    - ``values``: the number of values of X-Forwarded-For. ``by_server``: whether one is the address that the server
+      reports.
+    - ``position``: the trusted value, counted from the last one; of equal values the first. 0: the field is not used.
     - ``scheme``: "http" or "https", as the application sees it.
-    - ``by_server``: whether one of the values is the address that the server itself reports.
 
     >>> forwarded({"HTTP_X_FORWARDED_FOR": "192.0.2.1, 192.0.2.2", "REMOTE_ADDR": "127.0.0.1"})
     {'values': 2, 'position': 0, 'scheme': 'http', 'by_server': False}
-
-    Source: ``werkzeug.middleware.proxy_fix``, which keeps the values before its changes.
     """
     given = environ.get("HTTP_X_FORWARDED_FOR", "")
     values = [value.strip() for value in given.split(",") if value.strip()]

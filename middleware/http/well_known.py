@@ -1,8 +1,6 @@
-"""The path ``/.well-known/ark``, at which a client finds the resolver of a host.
-
-Its answer is the path of the resolver, which ends in a slash. As JSON, it also lists the public prefixes, their
-delegations, and the holds. The site is asked first. Its 404, 405 or 410 means that it has no page there, and is
-replaced. Source: draft-kunze-ark-43, section 5.6; RFC 8615.
+"""The path ``/.well-known/ark``, at which a client finds the resolver of a host, and as JSON its public prefixes,
+delegations and holds. The site is asked first, and its 404, 405 or 410 is replaced. Source: draft-kunze-ark-43, section
+5.6; RFC 8615.
 """
 
 from __future__ import annotations
@@ -31,9 +29,7 @@ _NO_PAGE = (404, 405, 410)
 
 
 def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes] | None:
-    """Return the answer of a WSGI application to a request for :data:`PATH`, or None if it has no page there.
-    ``start_response`` is the function of the WSGI server.
-    """
+    """Return the answer of a WSGI application to a request for :data:`PATH`, or None if it has no page there."""
     started: list[bool] = []
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
@@ -67,9 +63,7 @@ def _is_path(scope: Scope) -> bool:
 
 
 async def ask_asgi_site(app: ASGISite, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Send the answer of an ASGI application to a request for :data:`PATH`. Return False if it has no page there.
-    ``scope``, ``receive`` and ``send`` are its three arguments.
-    """
+    """Send the answer of an ASGI application to a request for :data:`PATH`. Return False if it has no page there."""
     has_page = True
 
     async def send_page(message: Message) -> None:
@@ -91,10 +85,8 @@ MAX_HOLDS = 1_000
 
 
 class ResolverDocument(NamedTuple):
-    """The JSON document about the resolver of a host at :data:`PATH`, and how long it is true.
-
-    - ``document``: its members.
-    - ``seconds``: the number of seconds until a hold in it ends; None without a hold. Then it is another document.
+    """The members of the JSON document about the resolver of a host at :data:`PATH`. ``seconds`` is how long it is
+    true: until a hold in it ends, or None.
     """
 
     document: dict[str, Any]
@@ -104,12 +96,9 @@ class ResolverDocument(NamedTuple):
 def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> ResolverDocument:
     """Return the document about a resolver: its path, and the prefixes, delegations and holds that are public.
 
-    - ``source``: the interface to the bindings.
-    - ``root``: the beginning of links. ``path``, ``prefix``: the path of the resolver, and its URL or None.
-
-    The lists have no test prefix, and only holds of public names in feeds. ``complete`` is false if they are longer
-    than :data:`MAX_BYTES`, or if more than :data:`MAX_HOLDS` names are on hold. A document
-    without lists is that of a resolver whose store cannot be read.
+    It has no test prefix, and only holds of public names in feeds. ``complete`` is false if the lists are longer than
+    :data:`MAX_BYTES`, or if more than :data:`MAX_HOLDS` names are on hold. A document without lists is that of a
+    resolver whose store cannot be read.
     """
     document: dict[str, Any] = {"path": path, "prefix": prefix}
     try:

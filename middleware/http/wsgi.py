@@ -23,9 +23,9 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
-    """Return the path and the mount of the WSGI request ``environ`` if it can have a simple redirect, else None. Its
-    redirect depends only on them and the URL scheme. Such a request has no query, and no No-Redirect or Origin field.
-    It has no raw target that differs from mount and path. The mount is percent-encoded, without a slash at its end.
+    """Return the path and the mount of a request whose redirect depends only on them and the URL scheme, else None.
+    Such a request has no query, no No-Redirect or Origin field, and no raw target that differs. The mount is
+    percent-encoded, without a slash at its end.
     """
     path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
     mount = mount_path(environ) if environ.get("SCRIPT_NAME") else ""
@@ -41,9 +41,7 @@ def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
 
 
 def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | None) -> Request:
-    """Convert the WSGI environ ``environ`` to a request for a name. ``target`` is the recovered target, ``prefix`` the
-    resolver prefix.
-    """
+    """Convert a WSGI environ and its recovered target to a request for a name."""
     return Request(
         environ.get("REQUEST_METHOD"),
         target,
@@ -63,8 +61,8 @@ def _read_body(environ: WSGIEnvironment) -> bytes:
 
 
 def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-    """Send the status and header fields of the answer ``answer`` to a WSGI server, and return the body.
-    ``start_response`` is the function of the WSGI server. With ``head`` it is empty.
+    """Send the status and header fields of an answer to a WSGI server, and return the body, which is empty with
+    ``head``.
     """
     start_response(_STATUS_LINES[answer.status], answer.headers)
     body = answer.body
@@ -76,9 +74,8 @@ def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -
 def pass_on(
     handover: Handover, app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
 ) -> Iterable[bytes]:
-    """Call the WSGI application ``app`` with the request for a served name, and return its body. ``start_response`` is
-    the function of the WSGI server. ``handover`` contains the path of the site and the header fields to add.
-    ``ararat.ark`` in the environ is the normal form of the identifier.
+    """Call the WSGI application with the request for a served name, and return its body. ``ararat.ark`` in the environ
+    is the normal form of the identifier.
     """
     environ["ararat.ark"] = handover.key
     return app(
@@ -88,9 +85,8 @@ def pass_on(
 
 
 def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
-    """Return a copy of the WSGI environ ``environ`` that requests another path of the site. ``path`` is the path,
-    percent-encoded, and ``query`` the query. It is a copy, because servers write their access logs from the original
-    environ.
+    """Return an environ that requests another percent-encoded path of the site. It is a copy, because servers write
+    their access logs from the original.
     """
     raw = mount_path(environ) + path + (f"?{query}" if query else "")
     local = environ.copy()
@@ -103,12 +99,7 @@ def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnviro
 
 def add_fields(start_response: StartResponse, fields: list[tuple[str, str]], seconds: int = 0) -> StartResponse:
     """Return a function that a WSGI application can call instead of ``start_response`` when it answers for a served
-    name.
-
-    - ``start_response``: the function of the WSGI server, which gets the changed status and header fields.
-    - ``fields``: pairs of name and value that are added to the response, such as Link fields.
-    - ``seconds``: how long caches can keep a permanent redirect of the application, which is changed to a temporary
-      one.
+    name. It adds ``fields``, and makes a permanent redirect temporary: caches can keep it for ``seconds``.
     """
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
