@@ -128,8 +128,8 @@ def _country(name: Urn) -> str | None:
 
 
 def expected_of(identifier: str) -> ExpectedResolver | None:
-    """Return the known resolver of the ARK or URN in a text, or None for other texts and if no resolver is known.
-    ``identifier`` is the text, an identifier or a URL that contains it.
+    """Return the known resolver of an ARK or URN, or of a URL that contains it. Return None for other texts, and if no
+    resolver is known.
 
     >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
     'NAAN 12148'

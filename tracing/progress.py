@@ -7,8 +7,9 @@ from ..net.hop import Fetch, HopResponse
 
 
 class TraceProgress:
-    """The current wait of one trace. ``now`` is a phrase in printable ASCII, such as "Looking up n2t.net", or "". One
-    thread writes ``now``; any thread can read it.
+    """The current wait of one trace. ``now`` is a phrase in printable ASCII, such as "Looking up n2t.net", or "".
+
+    One thread writes ``now``; any thread can read it.
 
     >>> progress = TraceProgress()
     >>> def fetch(method, url, deadline):
@@ -25,8 +26,9 @@ class TraceProgress:
         self.now = text
 
     def track(self, fetch: Fetch) -> Fetch:
-        """Return a :data:`~.hop.Fetch` that sets ``now`` while ``fetch`` runs. ``now`` is "Waiting for this site to
-        answer", until ``fetch`` reports another phrase.
+        """Return a :data:`~.hop.Fetch` that sets ``now`` while ``fetch`` runs.
+
+        ``now`` is "Waiting for this site to answer", until ``fetch`` reports another phrase.
         """
 
         def tracked(method: str, url: str, deadline: float) -> HopResponse:

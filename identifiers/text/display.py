@@ -38,7 +38,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 @dataclass(frozen=True, slots=True)
 class Atom:
     """A piece of a text for a page: a run of visible characters, or hidden ones that ``chip`` replaces ("U+202E RLO").
-    ``name`` is that of Unicode. The ``count`` of equal characters exceeds 1 only for long runs.
+    The ``count`` of equal characters exceeds 1 only for long runs.
     """
 
     text: str

@@ -1,5 +1,7 @@
-"""Parse a URN by two profiles: the URN draft -01 and RFC 8141. One expression accepts what at least one profile
-accepts. The parts are checked only to explain a refusal, or on request (:mod:`.profiles`).
+"""Parse a URN by two profiles: the URN draft -01 and RFC 8141.
+
+One expression accepts what at least one profile accepts. The parts are checked only to explain a refusal, or on request
+(:mod:`.profiles`).
 """
 
 from __future__ import annotations
@@ -17,13 +19,18 @@ parse = Urn.parse
 
 
 def reads(text: str) -> bool:
-    """Return whether :func:`parse` accepts ``text``. It is faster than parse."""
+    """Return whether ``text`` is a URN, which :func:`parse` accepts. It is faster than parse.
+
+    >>> reads("urn:example:a/b"), reads("urn:a:b")
+    (True, False)
+    """
     return URN.fullmatch(text) is not None
 
 
 def start_in(text: str) -> int | None:
-    """Return the index at which a URN, possibly invalid, starts in an address, or None (U-11). The label is the first
-    one that starts a segment of the path.
+    """Return the index at which a URN starts in the address ``text``, or None (U-11). The URN can be invalid.
+
+    The label is the first one that starts a segment of the path.
 
     >>> start_in("http://urn.fi/urn:nbn:fi:lb-1"), start_in("https://example.org/?urn=urn:nbn:fi:lb-1")
     (14, None)

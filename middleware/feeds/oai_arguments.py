@@ -144,9 +144,7 @@ def harvest(arguments: Mapping[str, str]) -> Harvest:
 
 
 def require_format(arguments: Mapping[str, str]) -> None:
-    """Raise :class:`OaiError` (``cannotDisseminateFormat``) if an OAI-PMH request has an unknown metadata format.
-    ``arguments`` are the query parameters of the request, by name.
-    """
+    """Raise :class:`OaiError` (``cannotDisseminateFormat``) if an OAI-PMH request has an unknown metadata format."""
     if arguments["metadataPrefix"] != METADATA_PREFIX:
         raise OaiError("cannotDisseminateFormat", f"the only metadata format is {METADATA_PREFIX}")
 

@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 class TrustingServer(NamedTuple):
     """A server that reads forwarded fields itself, before the application: which it trusts, and from which addresses.
-    ``remedy`` is the setting with which it trusts none, in the imperative.
+    ``remedy`` is a sentence in the imperative: set this, so that it trusts none.
     """
 
     name: str

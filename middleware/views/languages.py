@@ -10,8 +10,12 @@ _ALIASES = {"iw": "he"}
 
 def preferred_language(field: str | None, permitted: Sequence[str]) -> str:
     """Return the language of ``permitted`` that a client prefers by its Accept-Language field, else the first.
-    ``permitted`` are codes of languages, such as "de". A range such as "de-AT" also selects "de". Languages of the same
-    quality have the order of the field. Source: RFC 9110, section 12.5.4; RFC 4647, section 3.4.
+
+    ``permitted`` are codes of languages, such as "de".
+
+    A range such as "de-AT" also selects "de". Languages of the same quality have the order of the field.
+
+    Source: RFC 9110, section 12.5.4; RFC 4647, section 3.4.
 
     >>> permitted = "en", "de", "he"
     >>> fields = "de-AT, en;q=0.5", "fr, iw;q=0.8", "fr, en;q=0, *;q=0.1", "zh", None

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import examine, iri_policy
 from ararat.identifiers.ark import parser as ark
-from ararat.identifiers.iri_policy import FINDINGS, AllocationFacts, evaluate, evaluate_all, languages
+from ararat.identifiers.iri_policy import FINDINGS, AllocationFacts, evaluate, evaluate_all
 from ararat.identifiers.iri_policy.iri_parts import first_fault, normal_form
+from ararat.identifiers.iri_policy.segments import language_fault
 
 P = iri_policy.built_in("17beta")
 SITE = "https://17beta.top"
@@ -308,7 +309,7 @@ def test_a_report_contains_the_verdict_of_the_first_policy_in_scope():
     ],
 )  # fmt: skip
 def test_language_tags_are_those_of_bcp_47(tag, valid):
-    fault = languages.fault(tag)
+    fault = language_fault(tag)
     assert (fault is None) == valid
     assert fault is None or fault.isascii()
 

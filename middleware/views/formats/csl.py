@@ -1,5 +1,6 @@
-"""The description as CSL-JSON, which reference managers read. Source: the schema csl-data.json of the Citation Style
-Language, version 1.0.2.
+"""The description as CSL-JSON, which reference managers read.
+
+Source: the schema csl-data.json of the Citation Style Language, version 1.0.2.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from .resource_types import OTHER
 
 
 def as_item(reference: Reference) -> dict[str, Any]:
-    """Return a bibliographic ``reference`` as an item of CSL-JSON. Names are literal: metadata does not state which
-    part of a name is the family name, or if it is an organization.
+    """Return a bibliographic ``reference`` as an item of CSL-JSON.
+
+    Names are literal: metadata does not state which part of a name is the family name, or if it is an organization.
     """
     written = reference.written_date
     issued = {"date-parts": [list(reference.issued)]} if reference.issued and not written else None
