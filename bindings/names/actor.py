@@ -18,17 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Actor:
-    """The person or program that makes a change of names, with its permissions. A text is an actor with this name only.
+    """The person or program that makes a change of names, with its permissions. A text is an actor with only this name.
 
-    - ``name``: the text for the history, or None.
-    - ``address``: the address of the client, or None.
     - ``grants``: the prefixes of the names that it can change; None means all names. Another name raises
       :class:`BindingError` with the code ``not-granted``.
-    - ``operation``: the operation for the audit, such as "bind". None writes no row to the audit.
-    - ``account``, ``token``: their numbers for the audit, or None.
-    - ``max_names``: the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
-    - ``at_end``: functions that write further rows in the transaction of each change. They are called once, at its end,
-      in order. If one raises an exception, nothing is written.
+    - ``operation``: the word for the audit, such as "bind". None writes no row to the audit.
+    - ``account``, ``token``: their numbers for the audit.
+    - ``max_names``: the maximum number of names of an operation on many names; None means any.
+    - ``at_end``: functions that write further rows at the end of each transaction. If one raises, nothing is written.
 
     >>> jane = Actor(name="jane", grants=("ark:12345/x5",))
     >>> jane.may_change("ark:12345/x5np1"), jane.may_change("ark:12345/y1"), Actor.of("joe").name
@@ -46,8 +43,8 @@ class Actor:
 
     @classmethod
     def of(cls, actor: Actor | str | None) -> Actor:
-        """Return an actor for the argument ``actor`` of a method: a text, an actor, or None for an unknown one. Raises
-        :class:`BindingError` with the code ``actor-text`` for a name that the history cannot record.
+        """Return an actor for an argument ``actor``. Raises :class:`BindingError` (``actor-text``) for an unusable
+        name.
         """
         result = actor if isinstance(actor, Actor) else Actor(name=actor)
         if result.name is not None:
@@ -83,8 +80,8 @@ class Actor:
         return error if self.may_change(key) else BindingError("not-granted", identifier=key)
 
     def check(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`BindingError` with the code ``not-granted`` if the actor has no permission for a change of a
-        name. ``before`` is the recorded binding of the name, or None.
+        """Raise :class:`BindingError` (``not-granted``) if the actor may not make a change. ``before`` is None for a
+        new name.
         """
         if change.action is not None:
             self.require_granted(change.after.identifier)
@@ -93,8 +90,8 @@ class Actor:
         """Note that the names with these ``keys`` are newly minted, before the changes that record them are checked."""
 
     def confirm(self, transaction: Any) -> None:
-        """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change. Call the
-        method at its end.
+        """Raise :class:`BindingError` if the actor has lost its permission since the transaction began. Call it at the
+        end.
         """
 
 

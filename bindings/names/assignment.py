@@ -1,22 +1,15 @@
-"""The rules for assigning names: which names can be bound, and how a binding can change. Pure: no clock, no store.
-
-:meth:`.Fields.for_name` checks a request. :func:`bind`, :func:`relocate`, :func:`withdraw` and :func:`restore` compare
-it with the recorded binding. They return a :class:`Change`, or raise. All writers use them: the API, the command line
-and imports.
+"""The rules for assigning names: which names can be bound, and how a binding can change. Pure: no clock, no store. The
+API, the command line and imports all change names through these functions, which return a :class:`Change` or raise.
 
     "ARKs MUST NOT be re-assigned; that is, once an ARK-to-resource association has been made public, that association
     MUST be considered unique into the indefinite future."              (17beta policy, section 3; ARK-085, POL-023)
 
-- A name keeps its resource.
-- The :data:`~.binding.PLACE` of a name is its target, kind, alternates, passthrough and scope. A change of the place is
-  a relocation. It requires the recorded resource.
-- If no resource is recorded, only :func:`relocate` moves the name. A person must decide that the new place has the same
-  resource.
-- To record the first resource is a separate change, "claimed". It cannot be combined with a relocation.
-- A withdrawn name remains recorded. No public name is ever deleted.
-- A reserved name is not public: it can be deleted, and every part of it can change, also its resource.
-- A reserved name that was public once (:attr:`.Binding.is_hidden`) cannot be deleted, and keeps its resource and its
-  spelling. Only the undo of a publication makes a public name reserved.
+- A name keeps its resource. A new :data:`~.binding.PLACE` (a relocation) requires the recorded resource.
+- If no resource is recorded, only :func:`relocate` moves the name: a person must decide that the resource is the same.
+- To record the first resource is a separate change, "claimed", which cannot be combined with a relocation.
+- A withdrawn name remains recorded, and no public name is ever deleted.
+- A reserved name is not public: it can be deleted, and every part of it can change. One that was public once
+  (:attr:`.Binding.is_hidden`) cannot be deleted, and keeps its resource and spelling.
 """
 
 from __future__ import annotations
@@ -67,11 +60,7 @@ Outcome = Literal[
 
 
 class Change(NamedTuple):
-    """A permitted change of one name: what to record, and the outcome for the caller.
-
-    - ``outcome``: the result for the caller, such as "relocated" or "unchanged".
-    - ``action``: the action to record in the history; None if nothing is written.
-    """
+    """A permitted change of one name. ``action`` is for the history; it is None if nothing is written."""
 
     outcome: Outcome
     after: Binding
@@ -86,24 +75,17 @@ class Change(NamedTuple):
 def bind(
     existing: Binding | None, fields: Fields, now: datetime, *, decided: bool = False, publish: bool = True
 ) -> Change:
-    """Decide how a request changes the binding of a name, and return the change. The rules of assignment apply.
+    """Decide how a request changes the binding of a name; ``existing`` is None for a new name (ARK-085, POL-023,
+    URN-002).
 
-    ``fields`` is the request: the fields to set. ``existing`` is None if the name has no binding. With ``decided`` a
-    person decided that a new place leads to the same resource. Without ``publish``, a reserved name stays reserved
-    unless the request has the status "live", because the default status is for new names only (I-09). The outcome is
-    one of:
+    With ``decided``, a person decided that a new place has the same resource. Without ``publish``, a reserved name
+    stays reserved unless the request states "live" (I-09). Raises :class:`BindingConflict` for any change other than:
 
-    - "bound": the name has no binding, or it is reserved.
-    - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
-      "updated" or "unchanged". For a public name it is "unchanged" if the request states nothing else.
-    - "relocated": the :data:`~.binding.PLACE` is new, and the request repeats the recorded resource.
-    - "claimed": the request has a resource, and none is recorded.
-    - "updated": other fields differ (metadata, redirect).
-    - "withdrawn": the request has the status "withdrawn", and the name is live or new.
+    - "bound": the name is new, or was reserved. "reserved", "withdrawn": the request states this status.
+    - "relocated": the place (:data:`~.binding.PLACE`) is new, and the request repeats the recorded resource.
+    - "claimed": the request states the first resource, and no new place.
+    - "updated": only other fields differ (metadata, redirect), or fields of a name that stays reserved.
     - "unchanged": nothing differs.
-
-    Raises :class:`BindingConflict` in every other case, such as a claim with a new place or with a withdrawal. Source:
-    ARK-085, POL-023, URN-002.
     """
     if fields.hold_until is not None and (existing is None or existing.hold_until != fields.hold_until):
         holds.require_limited(fields.hold_until, now)
@@ -140,9 +122,8 @@ _FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
 
 
 def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
-    """Raise :class:`BindingError` if the embargo in a request is in the past. ``now`` returns the current time.
-    ``fields`` is the request: the fields to set. A person who sets a past date probably made an error, and a public
-    name never becomes reserved again. A table can have a past date, because it was written before.
+    """Raise :class:`BindingError` for a request with an embargo in the past. Imports skip this check: a table can be
+    older.
     """
     if isinstance(fields.embargo, datetime) and fields.embargo <= now():
         message = f"the date {rfc3339(fields.embargo)} is past"
@@ -152,8 +133,8 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
 
 
 def first(fields: Fields, now: datetime) -> Change:
-    """Return the change that records a new nameby the rules of :func:`bind`. Raises :class:`BindingError` with the code
-    ``embargo-past`` if the embargo is over.
+    """Return the change that records a new name. Raises :class:`BindingError` (``embargo-past``) if its embargo is
+    over.
     """
     require_later(fields, lambda: now)
     return bind(None, fields, now)
@@ -188,9 +169,7 @@ def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def _publish(existing: Binding, fields: Fields, now: datetime) -> Change:
-    """Make a reserved name live. Nothing about it was public, so everything can change. A name that was public once
-    keeps its resource and its spelling.
-    """
+    """Make a reserved name live. Everything can change, unless the name was public once."""
     if fields.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
     spelling = existing.spelling if existing.is_hidden else fields.spelling
@@ -201,9 +180,8 @@ def _publish(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
-    """Decide how a request reserves a name, or changes a reserved name, and return the change. ``existing`` is the
-    recorded binding, or None for a new name. The outcome of the change is "reserved", "updated" or "unchanged". Raises
-    :class:`BindingConflict` for a live or withdrawn name.
+    """Decide how a request reserves a name or changes a reserved one. Raises :class:`BindingConflict` for a public
+    name.
     """
     if existing is not None and not existing.is_reserved:
         raise BindingConflict("reserve-public", existing, existing)
@@ -211,18 +189,15 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
 
 
 def delete(existing: Binding, now: datetime) -> Change:
-    """Return the change that deletes the binding of a reserved name. Its history stays. Raises :class:`BindingConflict`
-    for a name that is or was public, because public names are never deleted.
-    """
+    """Return the change that deletes a reserved name. Raises :class:`BindingConflict` for one that is or was public."""
     if not existing.is_reserved or existing.is_hidden:
         raise BindingConflict("delete-public", existing, existing)
     return Change("deleted", next_revision(existing, existing, now), "deleted")
 
 
 def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
-    """Raise :class:`BindingConflict` if a change gives a name another resource, or another place without its resource.
-    A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
-    (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
+    """Raise :class:`BindingConflict` if a change gives a name another resource, or a withdrawn name a resource or a
+    place. A new place also requires that the request repeats the recorded ``resource``, unless a person ``decided``.
     """
     if existing.resource not in (None, after.resource):
         raise BindingConflict("other-resource", existing, after)
@@ -237,11 +212,8 @@ def require_kept(existing: Binding, after: Binding, *, resource: str | None, dec
 
 
 def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
-    """Return the change that moves a name to a new place. A person decides that its resource is the same.
-
-    ``fields`` has the new target, and other fields of :data:`~.binding.PLACE` that are to be set. Only a described name
-    has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and :class:`BindingError` for a
-    field that is not valid.
+    """Return the change that moves a name to a new place, when a person decides that its resource stays the same.
+    Raises :class:`BindingConflict` for a reserved or withdrawn name.
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
@@ -252,9 +224,8 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
-    """Return the change that withdraws a live name. Its record stays as a tombstone, and it is never assigned again. A
-    new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated". Raises
-    :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
+    """Return the change that makes a live name a tombstone. For a withdrawn name it records a new reason or successor
+    ("updated"). Raises :class:`BindingConflict` for a reserved name.
     """
     if existing.is_reserved:
         raise BindingConflict("withdraw-reserved", existing, existing)
@@ -272,9 +243,8 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
-    """Return the change that makes a withdrawn name live again. ``resource`` must be the recorded resource, or None if
-    none is recorded. The result is "unchanged" for a live name. Raises :class:`BindingConflict` for another resource
-    and for a reserved name.
+    """Return the change that makes a withdrawn name live again. ``resource`` must be the recorded one, or None if none
+    is. Raises :class:`BindingConflict` for another resource, and for a reserved name.
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
@@ -287,8 +257,8 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 
 
 def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Change:
-    """Return the change that puts a live or reserved name on hold until a time, or changes its hold. Raises
-    :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
+    """Return the change that puts a name on hold, or changes its hold. Raises :class:`BindingError` with the code
+    ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
     """
     until, reason = holds.check(until, reason, now)
     if existing.is_withdrawn:
@@ -301,9 +271,7 @@ def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Chan
 
 
 def release(existing: Binding, now: datetime) -> Change:
-    """Return the change that ends the hold of a name, so that its redirect works again. Raises :class:`BindingError`
-    with the code ``hold-missing`` for a name without a hold.
-    """
+    """Return the change that ends the hold of a name. Raises :class:`BindingError` (``hold-missing``) without one."""
     if existing.hold_until is None:
         raise BindingError("hold-missing", identifier=existing.identifier)
     after = replace(existing, hold_until=None, hold_reason=None)
@@ -311,8 +279,8 @@ def release(existing: Binding, now: datetime) -> Change:
 
 
 def hide(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Return the change that undoes the publication of a name: it gets the values ``before`` and is reserved again. It
-    keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-08).
+    """Return the change that undoes a publication: the name is reserved again, with the values ``before`` it. It keeps
+    its resource, spelling and creation, and the fact that it was public (decision I-08).
     """
     after = replace(
         before,
@@ -326,7 +294,7 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``."""
+    """Return the change that undoes :func:`hide`: the name is public again, with the values ``before``."""
     after = replace(
         before,
         resource=existing.resource if existing.is_hidden else before.resource,
@@ -339,21 +307,17 @@ def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
-    """Return whether the bindings ``before`` and ``after`` of one name lead to different places. The place is the
-    target, kind, alternates, passthrough and scope (:data:`~.binding.PLACE`).
-    """
+    """Return whether two bindings of one name differ in their place (:data:`~.binding.PLACE`)."""
     return any(getattr(before, field) != getattr(after, field) for field in PLACE)
 
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
-    """Return the binding ``changed`` with the next revision of a name, and with the time of this change."""
+    """Return the binding ``changed`` with the next revision of the name and the time of this change."""
     return replace(changed, changed=later(now, existing.recorded_at), revision=existing.revision + 1, recorded=None)
 
 
 def later(now: datetime, before: datetime) -> datetime:
-    """Return the time to record for a change of a name. It is always later than the time ``before`` of the previous
-    one. This is ``now``, or one second after ``before`` if the clock was set back. The field Last-Modified has full
-    seconds.
+    """Return the time to record for a change: ``now``, or one second after ``before`` if the clock was set back.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -364,9 +328,9 @@ def later(now: datetime, before: datetime) -> datetime:
 
 
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
-    """Return the change that moves a name to the target of the binding ``moved``, which leads to the same resource. The
-    caller decided that both targets lead to the same resource. Raises :class:`BindingConflict` for a withdrawn name,
-    and :class:`BindingError` for a target that is not valid.
+    """Return the change that moves a name to the target of ``moved``, when the caller decides that both have the same
+    resource. Raises :class:`BindingConflict` for a withdrawn name, and :class:`BindingError` for a target that is not
+    valid.
     """
     try:
         require_scope(moved.identifier, moved.scope, moved.kind)
@@ -402,9 +366,8 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata", "numbers"
 
 
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
-    """Return the change that gives a name a target at another resolver, which answers for it from now on. ``target`` is
-    the address there. Alternates are deleted and the scope is "name", because only this resolver knows them. The
-    passthrough stays if the target can be extended. Raises like :func:`moved_to`.
+    """Return the change that gives a name the address ``target`` at another resolver, which answers for it from now on.
+    Alternates and the scope are dropped: only this resolver knows them. Raises like :func:`moved_to`.
     """
     moved = replace(
         existing,
@@ -463,9 +426,8 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 
 
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
-    """Return the changes with which a recorded name gets the stated fields, also another status. ``identifier`` is the
-    ARK or URN, as a text or parsed. With ``relocate``, the caller decides that a new place leads to the same resource.
-    Raises :class:`BindingError`.
+    """Return the changes with which a recorded name gets the stated fields, also another status. With ``relocate``, the
+    caller decides that a new place has the same resource.
     """
     if fields.embargo is not None and not existing.is_reserved:
         raise BindingConflict("embargo-reached", existing, existing)

@@ -50,7 +50,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_in(text: str) -> list[str]:
-    """Return the numbers in a cell or a recorded text: different ones, between vertical lines.
+    """Return the different numbers in a text, between vertical lines.
 
     >>> numbers_in("B 1 | B 2 || B 1")
     ['B 1', 'B 2']
@@ -63,32 +63,27 @@ class Binding:
     """The record that connects one name to its target.
 
     - ``identifier``: the key: the normal form of the Basic ARK, or of the assigned name of the URN.
-    - ``kind``: "located" (redirect to the resource), "related" (redirect to a related page), "described" (only a
-      description) or "served" (the site answers).
+    - ``kind``: "located" (redirect to the resource), "related" (to a related page), "described" (only a description) or
+      "served" (the site answers).
     - ``target``: an http(s) URL or a path of this site in ASCII; None only for the kind "described".
-    - ``status``: "live", "reserved" or "withdrawn".
     - ``redirect``: the status of the answer for the kind "located": 302 or 307.
-    - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH. If not, search engines are asked to omit its
-      description.
-    - ``resource``: a text that identifies the thing itself, independent of its target, or None.
-    - ``passthrough``: whether the rest of an identifier is appended to the target: False, True for its normal form, or
-      "given" for the text of the request.
+    - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH.
+    - ``resource``: a text that identifies the thing itself, independent of its target.
+    - ``passthrough``: whether the rest of an identifier is appended to the target: True for its normal form, or "given"
+      for the text of the request.
     - ``scope``: "name", or "subtree" if the site answers for all identifiers below the name.
     - ``alternates``: other targets by a media type and language: "text/html;en", "text/html" or "en".
     - ``metadata``: texts by the full names of their elements, such as ``erc.who``.
-    - ``reason``: the reason for a withdrawal, or None.
-    - ``successor``: the name in normal form, or the http(s) URL, that replaces a withdrawn name, or None.
+    - ``reason``, ``successor``: of a withdrawal. The successor is a name in normal form or an http(s) URL.
     - ``spelling``: the text under which the name was first bound.
-    - ``created``: the time when the name was first reserved or bound, in UTC. An import can set it.
-    - ``changed``: the time of the last change in UTC.
+    - ``created``, ``changed``: times in UTC. An import can set the first.
     - ``revision``: the number of changes, from 1.
     - ``once_public``: "yes" if the publication of the name was undone, at any time; otherwise None.
-    - ``hold_until``: the end of the hold of the name in UTC, also of one that has ended; None without a hold.
+    - ``hold_until``: the end of the hold in UTC, also of one that has ended.
     - ``embargo``: the time in UTC from which a reserved name is live, or None. Other names have none.
-    - ``numbers``: the numbers of the thing by their kinds (:mod:`.metadata.numbers`), as far as they differ from the
-      resource. :attr:`thing_numbers` has all.
-    - ``recorded``: the time in UTC when this store recorded the last change, if an import set another time ``changed``;
-      otherwise None. It is not a value of the name, so comparisons ignore it.
+    - ``numbers``: the numbers of the thing by kind, as far as they differ from the resource (:attr:`thing_numbers`).
+    - ``recorded``: the time in UTC when this store recorded the last change, if an import set another ``changed``.
+      Comparisons ignore it.
     """
 
     identifier: str
@@ -126,11 +121,9 @@ class Binding:
         return hash((self.identifier, self.revision, self.changed))
 
     def at(self, instant: datetime) -> Binding:
-        """Return the binding of a name as it is at the time ``instant`` (UTC). A reserved name is live from its
-        ``embargo`` on.
+        """Return the binding as it is at the time ``instant`` (UTC): a reserved name is live from its ``embargo`` on.
 
-        The result has the values, the time and the revision of the change that publishes the name. That change need not
-        be written yet. Each reader and each writer of a store calls it, so that the clock alone decides.
+        Each reader and writer of a store calls it, so the clock alone decides. The change need not be written yet.
 
         >>> from datetime import UTC
         >>> from ararat.bindings.names.fields import Fields
@@ -139,8 +132,6 @@ class Binding:
         >>> reserved = fields.first(datetime(2026, 1, 1, tzinfo=UTC))
         >>> reserved.at(datetime(2027, 3, 1, 11, tzinfo=UTC)).status, reserved.at(noon).status
         ('reserved', 'live')
-        >>> reserved.at(noon).revision
-        2
         """
         due = self.embargo
         if due is None or due > instant:
@@ -188,17 +179,15 @@ class Binding:
 
     @property
     def hold(self) -> Hold | None:
-        """The recorded hold of the name, which stops its redirect until a time. It is None without one. It can have
-        ended already.
-        """
+        """The recorded hold of the name, which can have ended already, or None."""
         if self.hold_until is None:
             return None
         public_from = self.embargo if self.is_reserved else ALWAYS
         return Hold(self.identifier, self.hold_until, self.hold_reason, public_from=public_from)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the binding of the name as a JSON object with the fields of this class. Times are RFC 3339 in UTC. A
-        name for tests also has the member ``test``, which is true.
+        """Return the binding as a JSON object with the fields of this class. A name for tests also has the member
+        ``test``.
         """
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.compare}
         numbers = self.thing_numbers if self.numbers else Numbers(self.resource)
@@ -219,14 +208,12 @@ ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
 class Hold(NamedTuple):
-    """A hold: a time in which a name, or all names below a prefix, are described and do not redirect.
+    """A time in which a name, or all names below a prefix, are described and do not redirect.
 
-    - ``of``: the name or the prefix that the hold was set for, in normal form.
-    - ``until``: its end in UTC, from which on the names redirect again.
+    - ``of``: the name or prefix in normal form. ``is_prefix`` is true for a prefix.
+    - ``until``: its end in UTC.
     - ``reason``: why, for visitors; None if it was redacted.
-    - ``is_prefix``: whether ``of`` is a prefix.
-    - ``public_from``: the time from which the name is public: the embargo of a reserved name. It is None if the name
-      has no embargo.
+    - ``public_from``: the embargo of a reserved name, from which its hold is public; otherwise None.
     """
 
     of: str
@@ -245,11 +232,8 @@ class Hold(NamedTuple):
 
 
 class StoredRedirect(NamedTuple):
-    """The redirect of a live name, with the few columns of its binding that most requests need. Names with alternates,
-    and names that the site serves, do not have such a redirect.
-
-    - ``target``: the target as stored, or None for the kind "described". ``metadata``: as in :class:`Binding`.
-    - ``status``: 302 or 307 for the kind "located", else 303.
+    """The redirect of a live name without alternates that the site does not serve: the few columns that most requests
+    need. ``status`` is 302 or 307 for the kind "located", else 303. ``target`` is None for the kind "described".
     """
 
     target: str | None
@@ -271,12 +255,10 @@ class NameCount(NamedTuple):
 class Event:
     """One change of a name in its history.
 
-    - ``action``: the kind of the change. "updated" changes neither target nor status. After "deleted" the name has no
-      binding.
-    - ``actor``: the person or program that made the change, or None.
-    - ``source``: the file and line of an imported table, or None.
-    - ``before``: the binding before the change; None for the first change. ``after``: the binding after it.
-    - ``operation``: the number of the change of many names that the event belongs to, or None.
+    - ``action``: the kind of the change. "updated" changes neither target nor status.
+    - ``source``: the file and line of an imported table.
+    - ``before``, ``after``: the bindings. The first change has no binding before it, and "deleted" none after it.
+    - ``operation``: the number of the operation that the change belongs to, or None.
     """
 
     action: Action
@@ -314,8 +296,7 @@ class Event:
 
 @lru_cache(maxsize=64)
 def rfc3339(time: datetime) -> str:
-    """Format ``time``, which is in UTC, as RFC 3339 with microseconds. The order of such texts is the order of the
-    times.
+    """Format a time in UTC as RFC 3339 with microseconds. Such texts sort like their times.
 
     >>> from datetime import UTC
     >>> rfc3339(datetime(2020, 10, 4, 12, tzinfo=UTC))
@@ -326,12 +307,9 @@ def rfc3339(time: datetime) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedName:
-    """The place of a name in the published log, which its description shows.
-
-    - ``entry``: the number of its first entry, from 0.
-    - ``since``: the time of the change that this entry contains.
-    - ``witnesses``: the number of witnesses whose cosignatures the published checkpoint has.
-    - ``page``: the path of the page about the log.
+    """The place of a name in the published log: the number of its first entry, from 0, and the time of that entry's
+    change. ``witnesses`` is the number of cosignatures of the published checkpoint. ``page`` is the path of the page
+    about the log.
     """
 
     entry: int

@@ -1,11 +1,8 @@
-"""Detect typing errors in unbound names by their check characters, and suggest corrections. A correction is a name that
-differs from an ARK by a frequent typing error:
+"""Detect typing errors in unbound names by their check characters, and suggest corrections.
 
-- Names with letters in lower case, and with 0 and 1 instead of o, l and i. Minted names have no o, l and i.
-- For a name with a wrong check character: names with a right one that differ in one character, or in the order of two
-  neighbouring characters. Of a URN, these are the only corrections, because case matters in it.
-
-Only a lookup shows which of these names exist.
+Candidates are names in lower case, with 0 and 1 for o, l and i, which minted names do not have. For a wrong check
+character, they differ in one character or in the order of two neighbours. Case matters in a URN, so it has only the
+latter. Only a lookup shows which of these names exist.
 """
 
 from __future__ import annotations
@@ -29,11 +26,8 @@ def _expected_digit(key: str) -> str | None:
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     """Return whether a name probably has a typing error, because its check character is wrong.
 
-    ``patterns`` are the patterns of names that are minted here. It is compared with the patterns of the names that are
-    minted here. ``key`` is a normal form. Only patterns with a check character, and with the longest prefix that begins
-    the name, are compared. Of an ARK, the part up to a slash or dot is compared. A name with another length, or with a
-    character that is not a letter or digit, is of another kind. A name with one character more or less can be a typing
-    error.
+    Of an ARK, the part up to a slash or dot is compared with the patterns of the longest prefix that begins it. One
+    character more or less can be a typing error. A name of another length is of another kind.
 
     >>> minted = [Pattern("ark:13030/xf9", 4, "noid")]
     >>> is_mistyped("ark:13030/xf93gt2q", minted), is_mistyped("ark:13030/xf93tg2q/p1", minted)
@@ -53,9 +47,9 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
 
 
 def expected_character(key: str, patterns: Sequence[Pattern]) -> str | None:
-    """Return the check character that the name ``key`` should end in, or None if its own is right or it has none. A
-    name of another length is of another kind, but each URN of the German and the Swiss National Library that ends in a
-    digit is compared.
+    """Return the check character that a name should end in, or None if its own is right or it has none. A name of
+    another length than the patterns is of another kind. A URN of the German or the Swiss National Library is always
+    compared.
 
     >>> minted = [Pattern("ark:13030/xf9", 4, "noid")]
     >>> expected_character("ark:13030/xf93gt2r", minted), expected_character("ark:13030/xf93gt2q", minted)
@@ -72,18 +66,14 @@ def expected_character(key: str, patterns: Sequence[Pattern]) -> str | None:
 
 
 def why_mistyped(expected: str) -> Translatable:
-    """Return the warning about a name that should end in the check character ``expected``.
-
-    >>> why_mistyped("7")
-    'the check character of the name is wrong: 7 is expected at its end'
-    """
+    """Return the warning about a name that should end in the character ``expected``."""
     return Translatable(
         "the check character of the name is wrong: %(expected)s is expected at its end", expected=expected
     )
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the name ``key`` has the length and the right check character of a minted name.
+    """Return whether a name has the length and the right check character of a minted name.
 
     >>> has_check_character("ark:13030/xf93gt2q", [Pattern("ark:13030/xf9", 4, "noid")])
     True
@@ -123,8 +113,7 @@ _LOOK_ALIKES = str.maketrans("oli", "011")
 
 
 def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
-    """Return the keys of names that are probable corrections of an unbound name, the most probable first. ``patterns``
-    are the patterns of minted names that have a check character.
+    """Return the probable corrections of an unbound name, the most probable first.
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']

@@ -1,6 +1,5 @@
-"""The one table of errors and warnings of Ararat: what each code means, and how each interface answers it. The JSON
-API, the desk, the EZID API and the command read their answers here. The codes of errors in an *identifier* are in
-:data:`ararat.identifiers.PROBLEMS`; :func:`error_code` finds both.
+"""The one table of errors and warnings of bindings: what each code means, and how the JSON API, the desk, the EZID API
+and the command answer it. :data:`ararat.identifiers.PROBLEMS` has those of identifiers; :func:`error_code` finds both.
 """
 
 from __future__ import annotations
@@ -30,13 +29,11 @@ RETRY_SECONDS = 5
 class ErrorCode:
     """The description of one error or warning, and the answers to it.
 
-    - ``title``: what is wrong, in one sentence without a full stop.
-    - ``expected``: what is accepted instead.
+    - ``title``: what is wrong, in one sentence without a full stop. ``expected``: what is accepted instead.
     - ``reference``: the rule. "Ararat" marks a rule that no standard contains.
-    - ``status``: the HTTP status of the JSON API and of the desk. 422 means that a value is not valid.
-    - ``exit_code``: the exit code of a command.
-    - ``about``: the argument of :class:`~ararat.middleware.Bindings` that is wrong, such as "target"; None for an error
-      that is about no argument, such as the content of a file.
+    - ``status``: the HTTP status of the JSON API and the desk. 422 means that a value is not valid.
+    - ``about``: the argument of :class:`~ararat.middleware.Bindings` that is wrong, or None, as for the content of a
+      file.
     - ``repeats``: whether a client can repeat a request with the status 503 by itself.
     - ``fix``: how to correct the error, in the imperative. By default it is to use what is ``expected``.
     - ``severity``: "warning" if the code is only that of a warning, which refuses no change.
@@ -410,8 +407,8 @@ to process it." (ARK draft, section 7.1.2; decision X-05)
 
 
 def error_code(code: str) -> ErrorCode:
-    """Return the description of the error or warning with this code: its title, HTTP status, exit code and fix. Raises
-    KeyError for another one.
+    """Return the description of a code of bindings or of :data:`ararat.identifiers.PROBLEMS`. Raises KeyError for
+    another.
 
     >>> error_code("naan-char").about, error_code("not-bound").status
     ('identifier', 404)

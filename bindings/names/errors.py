@@ -1,9 +1,7 @@
-"""The exceptions of the middleware.
-
-Catch by class: :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if the store cannot be
-reached. :class:`BindingError` is for all other errors of a binding, a table or a database. Each error has a code from
-:data:`~ararat.bindings.names.error_codes.ERROR_CODES`, or from :data:`ararat.identifiers.PROBLEMS` if the identifier
-itself is wrong. The texts are printable: hidden characters of input in them are escaped, and letters stay.
+"""The exceptions of the middleware. Catch :class:`BindingConflict` if a name is taken, :class:`BindingsUnavailable` if
+the store is away, and :class:`BindingError` for all other errors. Each has a code of
+:data:`~ararat.bindings.names.error_codes.ERROR_CODES` or :data:`ararat.identifiers.PROBLEMS`. Their texts are
+printable: hidden characters of input are escaped.
 """
 
 from __future__ import annotations
@@ -25,9 +23,8 @@ _MAX_SUGGESTION = 300
 
 
 class CatalogueError(ValueError):
-    """The base class of errors with a code in the catalogue :data:`~ararat.bindings.names.error_codes.ERROR_CODES`.
-    ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
-    accepted, ``reference`` names the rule.
+    """The base class of errors with a code of :data:`~ararat.bindings.names.error_codes.ERROR_CODES`. ``message`` is
+    one sentence, by default the title of the code. ``expected`` and ``reference`` override what the code has.
 
     >>> print(CatalogueError("redirect-status", "the status 200 is not a redirect"))
     the status 200 is not a redirect (redirect-status)
@@ -52,11 +49,10 @@ class CatalogueError(ValueError):
 
 
 class BindingsUnavailable(RuntimeError):
-    """Raised if the store cannot be reached at the moment, so it is unknown whether a name is bound.
+    """Raised if the store cannot be reached, so it is unknown whether a name is bound. Try again later.
 
-    Nothing was written, except for :class:`OutcomeUnknown` and an operation in blocks. Try again later. ``code`` is
-    that of the error table. ``written`` is the number of names that the operation with the number ``operation`` has
-    changed before, or 0; the same operation continues after them.
+    Nothing was written, except for :class:`OutcomeUnknown` and an operation in blocks: ``written`` names were changed
+    by the operation with the number ``operation``, which continues after them.
     """
 
     code = "unavailable"
@@ -94,8 +90,8 @@ class StatementStopped(BindingsUnavailable):
 
 
 class TooBroad(StatementStopped):
-    """Raised if a list, search or count reads more names than the limit of its time permits. ``counted`` is the number
-    of names that a count found so far.
+    """Raised if a list, search or count reads more names than its limits permit. ``counted`` is what a count found so
+    far.
     """
 
     code = "too-broad"
@@ -106,21 +102,20 @@ class TooBroad(StatementStopped):
 
 
 class OutcomeUnknown(BindingsUnavailable):
-    """Raised if the connection broke at the end of a transaction, so it is unknown whether the change was written. A
-    repeated change of a named name is safe: if it was written, the result is "unchanged". A repeated mint can give
-    another name.
+    """Raised if the connection broke at the end of a transaction, so it is unknown whether the change was written.
+    Repeat a change of a named name safely; a repeated mint can give another name.
     """
 
     code = "outcome-unknown"
 
 
 class BindingError(CatalogueError):
-    """Raised for a change of bindings, a table or a database that is not valid.
+    """Raised for a change of bindings, a table or a database that is not valid; ``code`` is the stable name of the
+    error.
 
-    ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
-    ``suggestion`` is the identifier that a text that is not valid probably means, in ASCII, or None. ``field`` is the
-    field of the name that is wrong, such as "target", or None. ``item`` is the position, from 0, of the name in a list
-    of changes, or None. ``code`` is the stable name of the error. ``message`` is a sentence for people.
+    ``message`` is a sentence for people. ``identifier`` is the name that it is about, and ``suggestion`` the one that
+    is probably meant, both in ASCII. ``field`` is the wrong field, such as "target". ``item`` is the position of the
+    name in a list of changes, from 0. Each of the four is None if it does not apply.
     """
 
     def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
@@ -132,9 +127,7 @@ class BindingError(CatalogueError):
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
-        """Convert ``error``, the error of a text that is not an identifier, to a :class:`BindingError` with the same
-        code and message. ``identifier`` is the text in ASCII.
-        """
+        """Convert the error of a text that is not an identifier; ``identifier`` is this text in ASCII."""
         return cls(error.problem.code, error.problem.message, identifier=identifier).with_suggestion(error.text)
 
     def with_suggestion(self, text: str) -> Self:
@@ -161,14 +154,11 @@ class BindingError(CatalogueError):
 
 
 class TableError(BindingError):
-    """Raised if a file cannot be read as a table of bindings.
+    """Raised if a file cannot be read as a table of bindings. ``line`` is counted from 1.
 
-    - ``code``: the stable name of the error. ``message``: a sentence for people.
-    - ``file``: the name of the file. ``line``: the line in it, counted from 1.
     - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
     - ``kept``: the number of earlier lines that an import in batches has written.
-    - ``mapping``: the first unknown heading, or "" if it cannot be printed, and the column that it probably means. None
-      for an error about something else.
+    - ``mapping``: the first unknown heading, or "" if it cannot be printed, and the column that it probably means.
     """
 
     def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
@@ -185,9 +175,7 @@ class TableError(BindingError):
 
 
 class UnreadableBinding(BindingError, BindingsUnavailable):
-    """Raised if the row of a name in the database has values that Ararat does not write. Its binding is unknown.
-    Another program wrote the row. ``key`` is the normal form of the name, and ``reason`` what is wrong with the row.
-    """
+    """Raised if another program wrote a row that Ararat cannot read. ``reason`` is what is wrong with the row."""
 
     def __init__(self, key: str, reason: str) -> None:
         name = display.escape(key[:100])
@@ -196,16 +184,13 @@ class UnreadableBinding(BindingError, BindingsUnavailable):
 
 
 class UnusableSnapshot(BindingError, BindingsUnavailable):
-    """Raised for a file of ``ararat snapshot`` that cannot be read: it is damaged, or it is a file of another program.
-    The codes begin with ``snapshot-``. A running site answers 503 until the file is replaced. The code
-    ``not-in-snapshot`` is that of a query for something that no snapshot has, such as a history.
+    """Raised for a snapshot file that is damaged or not a snapshot (codes ``snapshot-…``), or that lacks what a query
+    needs, such as a history (``not-in-snapshot``). A running site answers 503 until the file is replaced.
     """
 
 
 class MintedElsewhere(BindingError):
-    """Raised for a name to mint below a prefix that is delegated to another resolver. ``minter`` is the address at
-    which the names are minted, or None. ``message`` is a sentence for people, and ``identifier`` the prefix.
-    """
+    """Raised for a name to mint below a delegated prefix. ``minter`` is the address that mints it, or None."""
 
     def __init__(self, message: str, minter: str | None, *, identifier: str) -> None:
         super().__init__("prefix-delegated", message, identifier=identifier)
@@ -213,9 +198,7 @@ class MintedElsewhere(BindingError):
 
 
 class BindingConflict(BindingError):
-    """Raised if a name is bound already and the change is not permitted. ``existing`` is the recorded binding,
-    ``proposed`` the refused one. ``code`` is the stable name of the reason.
-    """
+    """Raised for a change of a bound name that is not permitted. ``proposed`` is the refused binding."""
 
     def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
         super().__init__(code, _first_difference(code, existing, proposed), identifier=existing.identifier)
@@ -254,9 +237,8 @@ def _shorten(value: str | bool | None) -> str:
 
 
 class ReadOnlyBindings(BindingError, BindingsUnavailable):
-    """Raised for a change of bindings in a store that can only be read, such as a table file or a standby server.
-    ``message`` states the reason; None is the default text. After a failover, all writers receive it for some seconds.
-    Nothing was written.
+    """Raised for a change of a table file, a snapshot or a standby server. Nothing was written. After a failover,
+    writers receive it for some seconds.
     """
 
     def __init__(self, message: str | None = None) -> None:
@@ -264,15 +246,14 @@ class ReadOnlyBindings(BindingError, BindingsUnavailable):
 
 
 class Missing(BindingError):
-    """The request is about a name, a shoulder or a record that does not exist. The codes are ``not-bound``,
-    ``shoulder-unknown``, ``prefix-unknown`` and ``operation-unknown``.
+    """Raised for a name, shoulder or record that does not exist: ``not-bound``, ``shoulder-unknown``,
+    ``prefix-unknown`` or ``operation-unknown``.
     """
 
 
 class Stale(BindingError):
-    """Raised for a change that expects another revision of a name or prefix record, because another client changed it.
-    ``existing`` is the recorded binding; None for a name without one, and for a prefix record. ``identifier`` is the
-    name or prefix, and ``message`` a sentence for people.
+    """Raised for a change that expects another revision, because another client changed the name or prefix record.
+    ``existing`` is the recorded binding; None for a name without one, and for a prefix record.
     """
 
     def __init__(self, identifier: str, message: str, existing: Binding | None = None) -> None:
@@ -281,9 +262,7 @@ class Stale(BindingError):
 
 
 class Collision(Exception):
-    """Raised inside the middleware if another process changed the same name first. The change is then checked again.
-    Callers of the public functions never receive it.
-    """
+    """Raised inside the middleware if another process changed the same name first. The change is then checked again."""
 
 
 class PrefixError(CatalogueError):
@@ -291,8 +270,8 @@ class PrefixError(CatalogueError):
 
 
 class BackupError(Exception):
-    """Raised for a backup that cannot be made, or that is damaged. ``fix`` states how to correct this. ``is_file`` is
-    true if the file of the backup cannot be written or read. ``what`` states what is wrong.
+    """Raised for a backup that cannot be made, or that is damaged. ``is_file`` is true if the file itself cannot be
+    written or read.
     """
 
     def __init__(self, what: str, fix: str, *, is_file: bool = False) -> None:

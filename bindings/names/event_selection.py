@@ -14,13 +14,9 @@ from .errors import BindingError
 
 @dataclass(frozen=True, kw_only=True)
 class EventSelection:
-    """The conditions that select events (changes of names) for a list. None means no condition.
+    """The conditions that select changes of names for a list. None means no condition.
 
-    - ``operation``: the number of the operation that the events belong to. None selects the changes of one name, and
-      not those of operations.
-    - ``actor``: the person or program that made the change.
-    - ``prefix``: the beginning of the keys.
-    - ``action``: what the change did, such as "relocated".
+    - ``operation``: the number of an operation; None selects the changes of one name, and not those of operations.
     - ``since``, ``before``: times in UTC. The time of ``since`` is included, that of ``before`` is not.
     """
 
@@ -42,8 +38,8 @@ class NumberedEvent(NamedTuple):
 
 
 class EventPage(NamedTuple):
-    """A page of a list of changes, which are in ``events``. ``next`` is the argument ``below`` for the next page, or
-    None at the end. ``unreadable`` has the keys of rows that another program wrote and that cannot be read.
+    """A page of a list of changes. ``next`` is the argument ``below`` of the next page, or None at the end.
+    ``unreadable`` has the keys of rows that cannot be read.
     """
 
     events: list[NumberedEvent]
@@ -60,12 +56,8 @@ def select_events(
     since: datetime | None = None,
     before: datetime | None = None,
 ) -> EventSelection:
-    """Check the conditions for a list of changes that a user entered, and return the selection.
-
-    ``prefix`` is the beginning of an ARK or URN in any spelling. Raises :class:`BindingError` with the code
-    ``list-prefix`` or ``list-action`` for an unknown value. ``operation`` is the number of an operation, and ``actor``
-    the user who made the changes. ``since`` and ``before`` are times in UTC: changes at or after the first and before
-    the second are selected. None means no condition.
+    """Check the conditions for a list of changes that a user entered. ``prefix`` is in any spelling, and ``since`` and
+    ``before`` are as in :class:`EventSelection`. Raises :class:`BindingError` (``list-prefix``, ``list-action``).
 
     >>> select_events(prefix="ark:/12345/X5-", action="bound").prefix
     'ark:12345/X5'

@@ -1,6 +1,5 @@
 """The fields of a name: :data:`FIELDS` declares each one once, and :class:`Fields` is a request to set some of them.
-Storage columns, columns of tables, the JSON of the API, the rows of the desk, redaction and the log are derived from
-the declarations. ``tests/bindings/names/test_fields.py`` lists which place handles which field, and why one does not.
+Columns, the JSON of the API, the rows of the desk, redaction and the log are derived from the declarations.
 
 >>> Fields(target="https://EXAMPLE.org/1", redirect=307).for_name("ark:/12345/x-1").target
 'https://example.org/1'
@@ -45,10 +44,7 @@ MAX_ACTOR = 200
 
 
 class FieldArguments(TypedDict, total=False):
-    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name. These
-    are ``kind``, ``passthrough``, ``scope``, ``redirect``, ``listed``, ``resource``, ``alternates``, ``metadata``,
-    ``embargo`` and ``numbers``. :meth:`.Bindings.bind` describes them.
-    """
+    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name."""
 
     kind: str | None
     passthrough: Passthrough | Literal["no", "normal"] | None
@@ -63,13 +59,11 @@ class FieldArguments(TypedDict, total=False):
 
 
 class Fields(NamedTuple):
-    """A request to set the fields of a name. None means that the request does not state the field.
+    """A request to set the fields of a name. None keeps the recorded value; a new name gets the default.
 
-    The recorded value of such a field stays; a new name gets the default. Alternates and metadata elements that are not
-    mentioned stay, too; an empty text deletes one. An empty text removes the ``embargo``, too, and a time means the
-    status "reserved" if no status is stated. ``spelling``, ``created``, ``changed`` and ``once_public`` are for new
-    names only. :meth:`for_name` checks a request and returns it with ``key``, the normal form of the name. The
-    functions of :mod:`.assignment` accept such a request.
+    Alternates and elements of metadata that are not mentioned stay, too. An empty text deletes one of them, or the
+    ``embargo``. A time as ``embargo`` means the status "reserved" if no status is stated. ``spelling``, ``created``,
+    ``changed`` and ``once_public`` are for new names only. :meth:`for_name` sets ``key``, the normal form of the name.
     """
 
     kind: str | None = None
@@ -95,12 +89,8 @@ class Fields(NamedTuple):
     key: str = ""
 
     def for_name(self, identifier: Name, rules: NamingRules = NO_RULES) -> Fields:
-        """Check the fields of a request for the name ``identifier``. Return them in stored form, with the key of the
-        name.
-
-        The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
-        ``identifier``. Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not
-        valid.
+        """Check the fields for a name, and return them in stored form with its key. The default kind is "located", or
+        "described" without a target. Raises :class:`BindingError` if the name cannot be bound or a field is not valid.
         """
         return self._check(assignable(identifier, rules), identifier)
 
@@ -143,9 +133,7 @@ class Fields(NamedTuple):
                     yield error
 
     def first(self, now: datetime) -> Binding:
-        """Return the binding that these checked fields create for a new name. Fields that are None get their
-        defaults.
-        """
+        """Return the binding that these checked fields create for a new name."""
         own: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
         values = _UNSTATED | own
         for name in ("alternates", "metadata"):
@@ -217,9 +205,8 @@ _NO = (None, False, "no")
 
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    """Check ``target``, the target of the name ``key``, and return its stored form. Raises :class:`BindingError` with a
-    code that begins with ``target-``, or with ``reserved-target``. ``kind`` is the kind of the binding. ``passthrough``
-    is whether the rest of identifiers is appended to the target.
+    """Check the target of a name, and return its stored form. Raises :class:`BindingError` (``target-…``,
+    ``reserved-target``).
     """
     checked = targets.check(target, kind)
     if passthrough:
@@ -242,9 +229,7 @@ def _require_path(key: str, target: str | None) -> None:
 
 
 def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
-    """Return whether a target is the path of the name itself, or with ``passthrough`` of a name below it. Such a
-    redirect is an endless loop.
-    """
+    """Return whether a target is the name itself, or with ``passthrough`` a name below it: an endless loop."""
     if target[:5].lower() not in ("/ark:", "/urn:"):
         return False
     try:
@@ -264,11 +249,8 @@ def _check_status(status: Any, fields: Fields, key: str) -> Status:
 
 
 def check_status(status: str) -> Status:
-    """Check that ``status`` is a status of names: "live", "reserved" or "withdrawn", and return it. Raises
-    :class:`BindingError` with the code ``list-state``.
-
-    >>> check_status("live")
-    'live'
+    """Return ``status`` if it is "live", "reserved" or "withdrawn". Raises :class:`BindingError` (``list-state``)
+    otherwise.
     """
     for permitted in STATUSES:
         if status == permitted:
@@ -283,11 +265,8 @@ def _check_redirect(status: Any, fields: Fields, key: str) -> int:
 
 
 def redirect_status(status: int) -> int:
-    """Check that ``status`` is the HTTP status of a temporary redirect, 302 or 307, and return it. Raises
-    :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
-
-    >>> redirect_status(307)
-    307
+    """Return ``status`` if it is 302 or 307. Raises :class:`BindingError`: ``permanent-redirect-forbidden`` for 301 and
+    308.
     """
     if status in REDIRECTS:
         return status
@@ -345,9 +324,8 @@ def _check_successor(successor: Any, fields: Fields, key: str) -> str:
 
 
 def check_successor(key: str, successor: str) -> str:
-    """Check the successor of the withdrawn name ``key``, a name or a URL, and return its stored form. Raises
-    :class:`BindingError` with the code ``successor-itself``, or with those of names and targets. The field of the error
-    is "successor".
+    """Check the successor of a withdrawn name, a name or a URL, and return its stored form. Raises
+    :class:`BindingError` with the field "successor" (``successor-itself``, or a code of names and targets).
 
     >>> check_successor("ark:12345/x", "ark:/12345/x-2"), check_successor("ark:12345/x", "https://Example.org/x")
     ('ark:12345/x2', 'https://example.org/x')
@@ -432,21 +410,18 @@ def _without_deleted(texts: Mapping[str, str]) -> Mapping[str, str]:
 class Field:
     """The declaration of a field of a name.
 
-    - ``name``: its name in :class:`Fields`, :class:`Binding`, the storage and the tables.
-    - ``title``: the label for people. ``help``: what it is, for people.
+    - ``title``, ``help``: the label and the description for people.
     - ``type``: "text", "choice" (one of ``choices``), "texts" (texts by key) or "time".
     - ``stored``: the values in the storage, in the order of ``choices``. The default is ``choices``.
-    - ``check``: returns the stored form of a value. Its arguments are the value, the request and the key of the name.
-      It raises :class:`BindingError`.
+    - ``check``: returns the stored form of a value; takes the value, the request and the key, and raises
+      :class:`BindingError`.
     - ``limit``: the maximum number of characters of a text.
-    - ``default``: the value of a new name if the request does not state one. None for no value, or for a value that
-      follows from others.
+    - ``default``: the value of a new name; None for no value, or for one that follows from others.
     - ``request``: the request of the JSON API that sets it: "fields" for each request, "withdrawal", or None.
     - ``is_public``: whether the description of a live name shows it, also for programs.
     - ``is_redacted``: whether :func:`~ararat.bindings.log.redaction.redact` removes it.
-    - ``hashed``: how the log covers it. "always" in the hash of the state if it has a value, "set" only if it has
-      another value than the default, "apart" in a line of its own of the entry. A field that is added later has "set",
-      so that the hashes of older entries stay right.
+    - ``hashed``: how the log covers it: "always" in the hash of the state if it has a value, "set" only if it differs
+      from the default (for later fields, so that older hashes stay right), "apart" in a line of its own.
     """
 
     name: str
@@ -724,16 +699,15 @@ FIELDS: Final = (
 
 
 def text_of(name: str, binding: Binding) -> str:
-    """Return the value of the field ``name`` of the binding ``binding`` as a text for people, or "" without a value.
-    Alternates and metadata are several texts, and have none here.
+    """Return the value of a field as a text for people, or "". Alternates and metadata are several texts, and have none
+    here.
     """
     return _text(_BY_NAME[name], getattr(binding, name))
 
 
 def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, str, str]]:
-    """Yield each field that differs between the bindings ``before`` and ``after`` of a name, with its old and its new
-    text. ``before`` None is a new name, whose fields differ from their defaults. The status, the spelling and the times
-    are not compared: an event shows them.
+    """Yield each field that differs between two bindings of a name, with its old and new text. Without ``before``, the
+    fields of a new name are compared with the defaults. Status, spelling and times are left out: an event shows them.
 
     >>> new = Fields(target="/x", redirect=307).for_name("ark:12345/x").first(datetime(2026, 11, 23))
     >>> [(field.name, *texts) for field, *texts in differing(None, new)]

@@ -1,8 +1,6 @@
 """Operations: changes of many names at once, such as an import. Each has a number, which its events contain.
-
-:class:`OperationKind` declares a kind of operation once, as :class:`~.fields.Field` declares a field of a name. The
-check of a request, its rights, the body of the API, the form of the desk, the command and the labels follow from it.
-:mod:`ararat.bindings.operations.kinds` declares the kinds that a user requests for selected names.
+:class:`OperationKind` declares a kind once; the check of a request, its rights, API, form, command and labels follow
+from it.
 """
 
 from __future__ import annotations
@@ -22,15 +20,12 @@ EMPTIED = "emptied"
 
 
 class Operation(NamedTuple):
-    """One recorded change of many names, such as an import or a relocation.
+    """One recorded change of many names. Numbers increase, and they can have gaps.
 
-    - ``action``: the kind of change, such as "import".
-    - ``number``: the number of the operation. Numbers increase; they can have gaps.
-    - ``actor``: the person or program that made the change, or None.
-    - ``started``, ``finished``: times in UTC. ``finished`` is None for an operation that did not end.
+    - ``finished``: the end in UTC; None for an operation that did not end.
     - ``parameters``: the file, the prefixes and other values of the operation.
     - ``names``: the number of changed names.
-    - ``undone_by``: the number of the operation that undid this one, or None. None if that was itself undone.
+    - ``undone_by``: the number of the operation that undid this one. None if that was itself undone.
     """
 
     number: int
@@ -81,9 +76,8 @@ class Operation(NamedTuple):
 
 
 class FormField(NamedTuple):
-    """A field of the form of an operation. ``choices`` is "elements" for a list of the elements of metadata, and "day"
-    for a last day in the time zone of the user, which the arguments have as the time of its end. ``is_code`` is True
-    for a URL or a name, which no program must correct.
+    """A field of the form of an operation. ``choices`` is "elements" for a list of the elements of metadata, or "day"
+    for a last day in the time zone of the user. ``is_code`` marks a URL or a name, which no program must correct.
     """
 
     name: str
@@ -105,24 +99,21 @@ def _withdraws_new(parameters: Arguments) -> bool:
 class OperationKind:
     """The declaration of one kind of operation on many names.
 
-    - ``name``: the word in requests, such as "move". ``action``: the word in the history of operations, such as
-      "relocate". Several kinds can have the same action.
-    - ``audit``: the word in the audit.
-    - ``label``: returns the words for a recorded operation with the number that it gets as text.
-    - ``title``: the words for a requested one, as the heading of its page; by default those of the button.
-    - ``plan``: checks the arguments, and returns which names change, and how: a
-      :class:`~ararat.bindings.operations.plan.Plan`. None for a kind that no user requests for selected names.
-    - ``body``: the arguments by name, each with its JSON Schema; or with the names of fields, for an object of fields.
-      The command has an option for each, with the description of the schema. ``required``: those that a request must
-      have. ``is_for_names`` is False if they select the names themselves.
-    - ``rights``: the rights of which a token needs at least one, or else the operation changes no name. ``sets``:
-      returns the fields that it sets, which need further rights. A kind without both needs the rights of its changes.
-    - ``button``: the words of the button below a list of names, or "" for none. A button with ``is_final`` is shown
-      with a warning. ``is_for_reserved``: whether it concerns only reserved names.
-    - ``form``: the fields of its form. ``heading``: returns its heading for a number of names, or None for a long list;
-      by default the title. ``read_form``: returns the arguments for the values of the form; by default these values.
-      ``field_of``: returns the field of the form that an error is about; by default the first one.
-    - ``hides_new``: returns for recorded parameters whether an undo hides a new name, instead of withdrawing it.
+    - ``name``, ``action``, ``audit``: the words in requests ("move"), in the history ("relocate") and in the audit.
+      Several kinds can have the same action.
+    - ``label``: returns the words for a recorded operation with a number. ``title``: the heading of a request; by
+      default the words of the button.
+    - ``plan``: checks the arguments, and returns a :class:`~ararat.bindings.operations.plan.Plan`. None for a kind that
+      no user requests for selected names.
+    - ``body``: the arguments by name, each with its JSON Schema, or with the names of fields for an object of fields.
+      ``required``: those that a request must have. ``is_for_names`` is False if they select the names themselves.
+    - ``rights``: those of which a token needs one. ``sets``: returns the fields that need further rights. A kind
+      without both needs the rights of its changes.
+    - ``button``: the words below a list of names, or "". ``is_final`` shows a warning with it. ``is_for_reserved``
+      limits it to reserved names.
+    - ``form``, ``heading``, ``read_form``, ``field_of``: the fields, the heading for a number of names (None for a long
+      list), the arguments for the values, and the field that an error is about.
+    - ``hides_new``: returns for recorded parameters whether an undo hides a new name instead of withdrawing it.
 
     >>> kind_of_action("import").label("7")
     'Operation 7: import'
@@ -172,20 +163,14 @@ def declare(kind: OperationKind) -> OperationKind:
 
 
 def kind_of(name: str) -> OperationKind:
-    """Return the kind that users request for selected names by the word ``name``. Raises :class:`BindingError` with the
-    code ``operation-kind``, also for an import.
-    """
+    """Return the kind that users request for selected names. Raises :class:`BindingError` (``operation-kind``)."""
     if (found := KINDS.get(name)) is None or found.plan is None:
         raise _unknown(name)
     return found
 
 
 def kind_of_action(action: str) -> OperationKind:
-    """Return the first kind with this ``action``. Raises :class:`BindingError` with the code ``operation-kind``.
-
-    >>> kind_of_action("mint").audit
-    'mint'
-    """
+    """Return the first kind with this ``action``. Raises :class:`BindingError` (``operation-kind``)."""
     if (found := next((kind for kind in KINDS.values() if kind.action == action), None)) is None:
         raise _unknown(action)
     return found

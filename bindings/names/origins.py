@@ -35,9 +35,8 @@ _PATH_ABEMPTY = re.compile(f"(?:/{iri.run(iri.PCHAR, least=0)})*+")
 
 @lru_cache(maxsize=1024)
 def normalize_authority(authority: str, scheme: str) -> str:
-    r"""Return the host in lower case and ASCII (A-labels), and the port unless it is the scheme's default. ``scheme``
-    is "http" or "https". Raises ValueError if ``authority`` is not a host, or a host and a port. Its text is one
-    sentence in ASCII. Source: RFC 3986, sections 3.2 and 6.2.2; RFC 5891, section 5; ARK-090.
+    r"""Return the host in lower case and ASCII (A-labels), with the port unless it is the default of ``scheme`` ("http"
+    or "https"). Raises ValueError with one sentence in ASCII. Source: RFC 3986, 3.2 and 6.2.2; RFC 5891, 5; ARK-090.
 
     >>> normalize_authority("EXAMPLE.org:443", "https")
     'example.org'
@@ -115,10 +114,8 @@ def _ipv4(host: str) -> str:
 
 
 def check_prefix(prefix: str) -> str:
-    """Check a resolver prefix, the part of a resolver's URL before the ARK or URN, and return its stored form.
-
-    The stored form has scheme and host in lower case and omits the default port. One slash at the end is removed,
-    because :func:`join` adds it (E-04). Raises :class:`PrefixError` with the code ``prefix-scheme``,
+    """Check a resolver prefix, the part of a URL before the identifier, and return its stored form: in lower case,
+    without the default port and a slash at the end (E-04). Raises :class:`PrefixError` with the code ``prefix-scheme``,
     ``prefix-userinfo``, ``prefix-host`` or ``prefix-path``. Source: ARK draft, section 7.1; ARK-090, ARK-094.
 
     >>> check_prefix("HTTPS://N2T.net:443/"), check_prefix("http://x.example/a/b")
@@ -153,9 +150,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def join(prefix: str, identifier: str) -> str:
-    """Return the URL of the ARK ``identifier`` or URN at the resolver with the prefix ``prefix`` in its stored form.
-
-        request-uri = prefix "/" request-core ["?" query]
+    """Return the URL of an identifier at the resolver with the stored ``prefix``.
 
     >>> join("https://n2t.net", "ark:12345/x?info")
     'https://n2t.net/ark:12345/x?info'

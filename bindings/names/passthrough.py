@@ -1,10 +1,9 @@
 """Append the rest of an identifier to the path of its container's target (passthrough).
 
-The scheme and authority of the target stay. A target without a path cannot be extended, because ``https://example.org``
-and ``.evil.example`` would make another host. The rest begins with "/" or ".", so ``ark:12345/x_extra`` is not below
-``ark:12345/x``. With the value "normal", the rest is a part of the normal form, so that all spellings get the same
-answer. With "given", it is the rest of the request, with its query: the path of a file or of an image at the target. To
-a target with a query or fragment, it is then appended as text, at the end (decision X-08).
+Scheme and authority of the target stay, so a target without a path cannot be extended: ``https://example.org`` and
+``.evil.example`` would make another host. The rest begins with "/" or ".". It is a part of the normal form, or with
+"given" the rest of the request and its query; the latter is text at the end of a target with a query or fragment
+(decision X-08).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def is_given(binding: Binding) -> bool:
 
 
 def can_append(target: str) -> bool:
-    """Return whether the target ``target`` has a path, so that the rest of an identifier can be appended.
+    """Return whether a target has a path that the rest of an identifier can extend.
 
     >>> can_append("https://example.org/"), can_append("https://example.org?a"), can_append("/a")
     (True, False, True)
@@ -44,7 +43,7 @@ def can_append(target: str) -> bool:
 
 
 def suffix_below(core: str, container: str) -> str:
-    """Return the part of an ARK below its container as spelled in ``core``: it begins with "/" or ".", or is "".
+    """Return the part of the ARK ``core`` below its container, as spelled: it begins with "/" or ".", or is "".
 
 
     >>> suffix_below("ark:12345/x/a.b", "ark:12345/x"), suffix_below("ark:12345/x.a.b", "ark:12345/x")
@@ -63,7 +62,8 @@ def suffix_below(core: str, container: str) -> str:
 
 
 def append_path(target: str, suffix: str) -> str | None:
-    """Return ``target`` with ``suffix`` at the end of its path, or None if the target has no path to extend.
+    """Return ``target`` with ``suffix`` at the end of its path, or None if there is no path to extend. A variant
+    (".en") cannot extend the path of a folder, and no dot-segment can be added.
 
     >>> append_path("https://example.org/a/?b#c", "/d"), append_path("/a.html", ".en")
     ('https://example.org/a/d?b#c', '/a.html.en')
@@ -87,7 +87,7 @@ def append_path(target: str, suffix: str) -> str | None:
 
 
 def takes_text(target: str) -> bool:
-    """Return whether the target ``target`` has a query or fragment, so that a rest as received is appended as text.
+    """Return whether a target has a query or fragment, so that a rest as received is appended to it as text.
 
     >>> takes_text("https://example.org/view?id=5"), takes_text("https://example.org/#/item"), takes_text("/a")
     (True, True, False)
@@ -96,7 +96,7 @@ def takes_text(target: str) -> bool:
 
 
 def append_received(target: str, suffix: str) -> str | None:
-    """Return ``target`` with ``suffix``, the rest of a path as received, or None if the target cannot be extended.
+    """Return ``target`` with the rest of a path as received, or None if it cannot be extended.
 
     >>> append_received("https://example.org/view?id=5", "/page2"), append_received("https://example.org/a", "/b c")
     ('https://example.org/view?id=5/page2', 'https://example.org/a/b%20c')
@@ -110,7 +110,7 @@ def append_received(target: str, suffix: str) -> str | None:
 
 
 def with_received_query(target: str, query: str | None) -> str | None:
-    """Return ``target`` with the query of a request as text at its end, or None if the target has neither a query nor a
+    """Return ``target`` with the query of a request as text at its end, or None if it has neither a query nor a
     fragment.
 
     >>> with_received_query("https://example.org/#q=", "x=1"), with_received_query("https://example.org/a", "x=1")
@@ -122,7 +122,7 @@ def with_received_query(target: str, query: str | None) -> str | None:
 
 
 def as_received(suffix: str) -> str:
-    """Percent-encode the characters of ``suffix``, a received path, that no URL has. All others stay.
+    """Percent-encode the characters of a received path that no URL has. All others stay.
 
     >>> as_received("/full/400,/0/a%2fb-c.tar.gz/"), as_received('/a|b"%')
     ('/full/400,/0/a%2fb-c.tar.gz/', '/a%7Cb%22%25')
@@ -131,11 +131,9 @@ def as_received(suffix: str) -> str:
 
 
 def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
-    """Return the binding that ``container``, a binding with passthrough, makes for the ARK ``key`` below it.
-
-    ``core`` is the ARK as received, without its query; with passthrough "given" also a text that is not an ARK. The
-    default is ``key``. Return None if the container has no passthrough, or if its target cannot be extended. Metadata,
-    resource and alternates of the container are not inherited: they describe the container only.
+    """Return the binding that a ``container`` with passthrough makes for the ARK ``key`` below it, or None if its
+    target cannot be extended. ``core`` is the ARK as received, without its query. Only the target is inherited:
+    metadata, resource and alternates describe the container.
     """
     if container.passthrough in (False, "no") or container.target is None:
         return None

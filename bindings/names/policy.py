@@ -1,16 +1,13 @@
-"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and the registry of NAANs. A
-:class:`PolicyCheck` receives each change once, between the decision of :mod:`assignment` and the write:
+"""Check changes of bindings by an IRI policy (17beta policy, sections 2, 3.1 and 6.2) and the registry of NAANs.
 
-- A new ARK must have a NAAN of the policy, and begin with a shoulder that is not reserved (POL-030, POL-031, POL-038).
+- A new ARK must have a NAAN of the policy, and a shoulder that is not reserved (POL-030, POL-031, POL-038).
 - Only an ARK can have the metadata element ``persistence``, from its allocation or later (POL-016, POL-017).
-- A persistent name has the availability "lifetime" or "subinfinite". The profile sets the default. The availability
-  "none" means that the name is not published (POL-018, POL-020).
-- A rule that the profile switches off, or whose severity is a note or a warning, refuses no change. A warning is kept.
+- A persistent name has the availability "lifetime" or "subinfinite", by default that of the profile. "none" means that
+  the name is not published (POL-018, POL-020).
 - A UUID, in a name ``urn:uuid:...`` or in the path of a target, belongs to one resource permanently (POL-048).
 
-:mod:`assignment` enforces without a policy that no name is re-assigned (POL-023). :class:`RegisteredNaans` finds names
-whose NAAN is not registered (ARK-015). The registry can assign such a NAAN to another organization, and names under it
-then belong to that organization.
+:mod:`assignment` enforces without a policy that no name is re-assigned (POL-023). :class:`RegisteredNaans` finds
+unregistered NAANs (ARK-015): the registry can assign one to another organization.
 """
 
 from __future__ import annotations
@@ -63,9 +60,9 @@ class TemporarySettings:
 
 
 class PolicyCheck:
-    """A check of changes of names by an IRI policy. It is called for each change before it is written. ``profile`` is
-    the profile of the policy. ``warnings`` are the first messages of rules whose severity is a warning in the profile,
-    in order.
+    """A check of changes by an IRI policy, for ``Bindings.check_change``. A rule that the profile switches off, or
+    whose severity is a note or a warning, refuses no change. ``warnings`` are the first messages of rules with
+    warnings.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -73,9 +70,8 @@ class PolicyCheck:
         self.warnings: list[str] = []
 
     def __call__(self, before: Binding | None, change: Change, settings: SettingStore) -> Change:
-        """Return the change with the additions of the policy. Raises :class:`BindingError` if the policy forbids it.
-        ``before`` is the recorded binding. A change that writes nothing, or that withdraws or deletes a name, is not
-        checked. Of a reserved name only the shoulder is checked.
+        """Return the change with the additions of the policy, or raise :class:`BindingError`. A change that writes
+        nothing, or that withdraws or deletes a name, is not checked. Of a reserved name only the shoulder is checked.
         """
         after = change.after
         if change.action in (None, "deleted") or after.is_withdrawn:
@@ -98,7 +94,6 @@ class PolicyCheck:
         return change._replace(after=checked)
 
     def _break(self, rule: str, message: str, code: str | None = None) -> None:
-        """Raise :class:`BindingError` for a broken rule, or keep a warning, by the severity that the profile sets."""
         severity = self.profile.severity(rule, "error")
         cited = ", ".join(filter(None, (self.profile.title or f"policy {self.profile.name}", self.profile.url)))
         if severity == "error":
@@ -183,9 +178,8 @@ class PolicyCheck:
 def promise_persistence(
     existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
 ) -> Change:
-    """Return the change that adds the promise that a live name is persistent to its metadata. ``availability`` is
-    "lifetime" or "subinfinite", or None for the default of the policy. Raises :class:`BindingConflict` for a reserved
-    or withdrawn name.
+    """Return the change that adds to a live name the promise that it is persistent. ``availability`` is "lifetime" or
+    "subinfinite"; None is that of the policy. Raises :class:`BindingConflict` for a reserved or withdrawn name.
     """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
@@ -203,19 +197,17 @@ ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
 
 
 class RegisteredNaans:
-    """A check of changes that finds names whose NAAN is not registered. Assign it to ``Bindings.check_change``.
-
-    ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With
-    ``strict``, a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered``
-    instead. The argument ``check_change`` is the check that runs afterwards, or None.
+    """A check for ``Bindings.check_change`` that collects NAANs which are neither registered nor in ``own``. With
+    ``strict``, such a name raises :class:`BindingError` (``naan-unregistered``) instead. ``check_change`` is the check
+    that runs afterwards.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
     >>> folder = tempfile.TemporaryDirectory()
     >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
     >>> b.check_change = naans = RegisteredNaans(b.check_change, own=["24680"])
-    >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), b.bind("ark:12148/x", "/x"), naans.unregistered
-    ('bound', 'bound', 'bound', ['54321'])
+    >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), naans.unregistered
+    ('bound', 'bound', ['54321'])
     >>> b.close(); folder.cleanup()
     """
 
@@ -243,8 +235,7 @@ class RegisteredNaans:
 
 
 def is_registered(naan: str) -> bool:
-    """Return whether the NAAN ``naan`` is in the registry of NAANs, so that an organization holds it (ARK-015). The
-    registry is the one in the package, or its update.
+    """Return whether a NAAN is in the registry of the package or its update (ARK-015).
 
     >>> is_registered("12148"), is_registered("54321")
     (True, False)

@@ -1,6 +1,5 @@
-"""Select and order the names for a list, and divide the list into pages. A :class:`Selection` has conditions on names;
-all of them must hold. Its :attr:`~Selection.order` follows from the conditions. So a database reads each page from an
-index and never sorts the names.
+"""Select and order the names for a list, and divide the list into pages. The order follows from the conditions, so that
+a database reads each page from an index and never sorts the names.
 """
 
 from __future__ import annotations
@@ -49,28 +48,25 @@ LAST = "\x7f"
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The conditions that select names for a list, and the order of the list. None means no condition. :func:`select`
-    creates one from texts of a user.
+    """The conditions that select names for a list, all of which must hold, and its order. None means no condition.
+    :func:`select` creates one from texts of a user.
 
-    - ``prefix``: the beginning of the names in normal form.
-    - ``status``: the state of the names.
+    - ``prefix``: the beginning of the normal forms. ``beginnings``: several, one of which must match; () matches no
+      name.
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
     - ``words``: words that the metadata, the resource or a target must contain (:mod:`.metadata.folding`).
     - ``named``: the key of the name that the words are, in any spelling. It is selected without these words, too.
-    - ``resource``: the resource of the names, or a number of their things. ``resource_prefix``: the beginning of the
-      resource.
+    - ``resource``: the resource, or a number of the thing. ``resource_prefix``: the beginning of the resource.
     - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.
-    - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times in UTC. A time of "since" is
-      included, a time of "before" is not.
-    - ``beginnings``: beginnings of names in normal form, one of which must match; no name matches an empty tuple.
+    - ``created_since``, ``created_before``, …: times in UTC. "since" includes its time, "before" does not.
     - ``public``: whether to omit reserved names.
-    - ``listed``: "now" for names that are listed in feeds, or "ever" for those that are or were listed while they were
-      public. A store without a history knows the present only.
-    - ``hold``: "yes" for names with a hold that lasts, "no" for names without one, "any" for names whose hold lasts or
-      has ended. Holds of prefixes and of names above do not count. ``now`` is the time to compare with.
-    - ``sort``: the order of the list; None means the order of :attr:`order`. Names without a title or resource are at
-      the end. ``descending`` reverses the order.
+    - ``listed``: "now" for names that are in feeds, or "ever" for those that are or were while they were public. A
+      store without a history knows the present only.
+    - ``hold``: "yes" for names with a hold that lasts at ``now``, "no" for names without one, "any" also for ended
+      ones. Holds of prefixes and of names above do not count.
+    - ``sort``: by default :attr:`order`. Names without a title or resource come last. ``descending`` reverses the
+      order.
     """
 
     prefix: str | None = None
@@ -97,9 +93,8 @@ class Selection:
 
     @property
     def order(self) -> Order:
-        """The order of the list of names: ``sort``, or else an order that follows from the conditions. With ``words``
-        and without ``sort``, SQLite has the order in which the words were recorded, and PostgreSQL the order of the
-        names.
+        """The order of the list: ``sort``, or one that follows from the conditions. For ``words``, SQLite has the order
+        in which they were recorded, and PostgreSQL that of the names.
         """
         if self.sort:
             return self.sort
@@ -163,12 +158,11 @@ class Selection:
 class Page(NamedTuple):
     """A page of a list of names.
 
-    - ``names``: the bindings of the names in order.
     - ``next``: the argument ``after`` for the next page, or None at the end.
-    - ``unreadable``: the names of rows that another program wrote and that cannot be read.
-    - ``note``: a sentence if the search for words did not work as documented, or None.
-    - ``searched``: the last name or row that was compared, if the time of the page ended before it was full or the list
-      had ended; else None. ``next`` continues there.
+    - ``unreadable``: the names of rows that cannot be read.
+    - ``note``: a sentence if the search for words did not work as documented.
+    - ``searched``: the last name or row that was compared, if the time ended before the page was full. ``next``
+      continues there.
     """
 
     names: list[Binding]
@@ -195,28 +189,23 @@ def select(
     changed_before: datetime | None = None,
     hold: str | None = None,
 ) -> Selection:
-    """Check the conditions for a list of names that a user entered, and return the selection.
+    """Check the conditions for a list of names that a user entered, and return the selection. None means no condition.
 
     - ``prefix``: the beginning of an ARK or URN in any spelling, with the slash after the NAAN.
     - ``state``: "reserved", "live" or "withdrawn".
     - ``target``: a host ("old.example"), or the beginning of a URL or path. A host includes both schemes and all ports.
-    - ``text``: words of the metadata, the resource or the target. Case, accents and punctuation are ignored, and a word
-      of at least three letters can be a part of a word. An identifier in any spelling also selects its name, which is
-      the first of the list.
+    - ``text``: words of the metadata, the resource or the target, without regard to case, accents and punctuation. A
+      word of at least three letters can be a part of a word. The name of an identifier in any spelling comes first.
     - ``resource``: exactly this resource or number. ``resource_prefix``: the beginning of the resource.
     - ``metadata``: the name of an element and its whole text, such as "erc.who=Noah".
     - ``sort``: "name", "title", "resource", "changed" or "created"; a minus sign before it reverses the order.
-    - ``owner``: the actor of the first change.
-    - ``hold``: "yes", "no" or "any", as for :class:`Selection`.
-    - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times with a zone, which limit the
-      creation and the last change.
+    - ``owner``: the actor of the first change. ``hold``: "yes", "no" or "any", as for :class:`Selection`.
+    - ``created_since``, ``created_before``, …: times with a zone.
 
     Raises :class:`BindingError` with the code ``list-prefix``, ``list-state``, ``list-target``, ``list-text``,
     ``list-resource``, ``list-metadata``, ``list-hold`` or ``list-sort``.
 
-    >>> select(prefix="ark:/12345/X5-", target="Old.example").prefix
-    'ark:12345/X5'
-    >>> select(target="Old.example").targets
+    >>> select(prefix="ark:/12345/X5-", target="Old.example").targets
     ('http://old.example', 'https://old.example')
     >>> select(sort="-title").sort, select(metadata="who=Noah").element
     ('title', ('erc.who', 'Noah'))
@@ -244,8 +233,8 @@ def select(
 
 
 def beginning(prefix: str) -> str:
-    """Convert the beginning of a name, in any spelling, to that of the normal forms of all such names. Raises
-    :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
+    """Convert the beginning of a name in any spelling to that of normal forms. Raises :class:`BindingError`
+    (``list-prefix``).
 
     >>> beginning("ark:/12345/"), beginning("12345/x5-np"), beginning("URN:NBN:DE:BSZ")
     ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:bsz')
@@ -270,12 +259,8 @@ def named(text: str) -> str | None:
     """Return the key of the name that a text of a user is, or None: in any spelling, in an address, or with an error of
     copying that the inspector corrects, such as a full stop, brackets or a missing label.
 
-    >>> named("https://r.example/ark:/12345/x5-np?info"), named("12345/x5-np"), named("urn:isbn:0-306-40615-2")
-    ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
-    >>> named("<ark:12345/x5np>."), named("https://r.example/?q=ark%3A12345%2Fx5np"), named("ISBN 0-306-40615-2")
-    ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
-    >>> named("map of ark:12345/x5") is None
-    True
+    >>> named("https://r.example/ark:/12345/x5-np?info"), named("<ark:12345/x5np>."), named("map of ark:12345/x5")
+    ('ark:12345/x5np', 'ark:12345/x5np', None)
     """
     if len(text) >= naming.MAX_CHARACTERS:
         return None
@@ -311,9 +296,7 @@ Read = Callable[[Selection, "str | None", int], Page]
 
 
 def named_first(read: Read, selection: Selection, after: str | None, limit: int) -> Page:
-    """Return a page of a list whose words can be an identifier: its name is the first of the list. ``read`` returns a
-    page of a selection without :attr:`Selection.named`. The names behind ``after`` are at most ``limit``.
-    """
+    """Return a page of at most ``limit`` names of a list whose words can be an identifier: its name comes first."""
     words, found = replace(selection, named=None), named_binding(read, selection)
     if found is None:
         return read(words, after, limit)
@@ -326,8 +309,8 @@ def named_first(read: Read, selection: Selection, after: str | None, limit: int)
 
 
 def named_binding(read: Read, selection: Selection) -> Binding | None:
-    """Return the name that the words of the ``selection`` are, if it meets the other conditions, or None. ``read``
-    returns a page of a selection. A full stop at the end is a part of the name only if it is recorded (A-13).
+    """Return the name that the words of a selection are, if it meets the other conditions. A full stop at the end is a
+    part of the name only if it is recorded (A-13).
     """
     for key in () if selection.named is None else dict.fromkeys((selection.named, selection.named.removesuffix("."))):
         if key.startswith(selection.prefix or ""):
@@ -338,8 +321,8 @@ def named_binding(read: Read, selection: Selection) -> Binding | None:
 
 
 def shoulder_of(key: str) -> str:
-    """Return the beginning of a name up to its shoulder: letters that end with the first digit. For a URN, return its
-    NID. ``key`` is the normal form of a name. Without a digit after the letters, the result is the NAAN.
+    """Return the beginning of a key up to its shoulder: letters that end with the first digit, otherwise the NAAN. For
+    a URN, return its NID.
 
     >>> shoulder_of("ark:12345/x5np1"), shoulder_of("ark:12345/np1/3"), shoulder_of("urn:isbn:9780451450524")
     ('ark:12345/x5', 'ark:12345/np1', 'urn:isbn:')
@@ -359,8 +342,8 @@ def shoulder_of(key: str) -> str:
 
 
 def group_of(name: Binding, by: Group | None) -> str:
-    """Return the group of the name ``name`` in a count: its shoulder, its state, or the month of its creation. Return
-    "" if ``by`` is None.
+    """Return the group of a name in a count: its shoulder, its state, or the month of its creation. It is "" without
+    ``by``.
     """
     match by:
         case "shoulder":
@@ -374,7 +357,7 @@ def group_of(name: Binding, by: Group | None) -> str:
 
 
 def cursor(*values: str | int) -> str:
-    """Return the opaque text ``after`` with which a list of names continues behind a row with these ``values``.
+    """Return the opaque text with which a list continues behind a row with these ``values``.
 
     >>> cursor("ark:12345/x", 7)
     'WyJhcms6MTIzNDUveCIsIDdd'
@@ -383,8 +366,8 @@ def cursor(*values: str | int) -> str:
 
 
 def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
-    """Return the values in the text ``after`` that :func:`cursor` made. Raises :class:`BindingError` with the code
-    ``list-after`` for another text.
+    """Return the values of a text that :func:`cursor` made. Raises :class:`BindingError` (``list-after``) for another
+    text.
 
     >>> position(cursor("a", 1), (str, int))
     ['a', 1]
@@ -405,8 +388,8 @@ _BEHIND_NAMED = cursor("named")
 
 
 def moment(text: str) -> datetime:
-    """Parse the date ``text`` or a time in RFC 3339 that a user entered. Without a zone it is UTC. Raises ValueError,
-    and OverflowError for a time outside the years 1 to 9999 in UTC.
+    """Parse a date or a time in RFC 3339 that a user entered. Without a zone it is UTC. Raises ValueError, and
+    OverflowError outside the years 1 to 9999 in UTC.
 
     >>> rfc3339(moment("2026-11-22"))
     '2026-11-22T00:00:00.000000Z'
@@ -416,8 +399,8 @@ def moment(text: str) -> datetime:
 
 
 def as_dict(binding: Binding) -> dict[str, object]:
-    """Return the binding of the name ``binding`` in a list as a JSON object. Times are RFC 3339 in UTC. The first
-    members are those of each list; the others are as in :meth:`Binding.as_dict`.
+    """Return the binding of a name as a JSON object for a list: first the members of each list, then those of
+    :meth:`Binding.as_dict`.
     """
     record = binding.as_dict()
     state = record.pop("status")

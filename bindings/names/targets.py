@@ -1,9 +1,6 @@
-"""Check the targets of bindings: when a name is bound, and again before its target is sent to a client.
-
-A target is an http(s) URL, or a path of this site that begins with exactly one slash. All other texts are refused:
-relative references, credentials, schemes that run a program or read a file on the client, and characters that end a
-header field or that two programs read differently. A stored target is checked again before it is sent. Another program
-or an older version can have written it.
+"""Check the targets of bindings: when a name is bound, and again before a client is sent there, because another program
+or an older version can have written one. A target is an http(s) URL, or a path of this site that begins with exactly
+one slash. Refused are credentials, other schemes, and characters that two programs read differently.
 """
 
 from __future__ import annotations
@@ -62,13 +59,11 @@ _MAX_ALTERNATES = 50
 
 
 def check(target: str | None, kind: Kind) -> str | None:
-    r"""Check ``target``, the target of a binding of this ``kind``, and return its stored form: a URI in ASCII with
-    scheme and host in lower case.
+    r"""Check a target, and return its stored form: a URI in ASCII with scheme and host in lower case (RFC 3987, section
+    3.1).
 
-    The kind "described" has no target: None is returned. Characters outside ASCII are percent-encoded, and those of a
-    host become A-labels. Nothing else is changed. Checking a stored form again returns it unchanged. Raises
-    :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``. Source: RFC
-    3987, section 3.1.
+    The kind "described" has none: None is returned. Checking a stored form again returns it unchanged. Raises
+    :class:`BindingError` with a code that begins with ``target-``, or with the code ``reserved-target``.
 
     >>> check("HTTPS://Example.org/caf\u00e9?a#b", "located")
     'https://example.org/caf%C3%A9?a#b'
@@ -86,8 +81,8 @@ def check(target: str | None, kind: Kind) -> str | None:
 
 
 def is_stored_url(target: str) -> bool:
-    """Return whether the target ``target`` is an http or https URL in its stored form. The answer is False for some
-    that are. Each redirect asks it first, because :func:`check` takes longer.
+    """Return whether a target is an http(s) URL in its stored form. False for some that are: it is faster than
+    :func:`check`.
 
     >>> is_stored_url("https://example.org/1"), is_stored_url("https://EXAMPLE.org/1"), is_stored_url("/about")
     (True, False, False)
@@ -114,13 +109,9 @@ def _is_stored_origin(origin: str) -> bool:
 
 
 def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
-    """Check ``alternates``, the alternate targets of a binding of this ``kind``, which map selectors to targets. Return
-    them in stored form, sorted.
-
-    An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
-    ("text/html"), a language ("en") or both ("text/html;en"). The targets are stored as by :func:`check`. With
-    ``deletions`` an empty target is permitted: it deletes the alternate. Raises :class:`BindingError` with the codes of
-    :func:`check` or with ``alternate-selector`` or ``alternate-twice``.
+    """Check alternate targets by selector, and return them in stored form, sorted. A selector is a media type
+    ("text/html"), a language ("en") or both ("text/html;en"). With ``deletions`` a target can be empty. Raises
+    :class:`BindingError` with the codes of :func:`check`, or with ``alternate-selector`` or ``alternate-twice``.
 
     >>> check_alternates({"text/HTML;en": "https://example.org/x.html"}, "located")
     mappingproxy({'text/html;en': 'https://example.org/x.html'})
@@ -154,9 +145,9 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
 
 
 def location(target: str, prefix: str | None = None) -> str:
-    """Return ``target``, in its stored form, as the value of the header field Location. A path of this site follows
-    ``prefix``. ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like
-    :func:`check`, so that no client is sent to a target that could not be bound.
+    """Return a stored target as the value of the header field Location. ``prefix``, of a resolver in stored form,
+    precedes a path of this site. Raises like :func:`check`, so that no client is sent to a target that could not be
+    bound.
 
     >>> location("/about", "https://example.org"), location("/about"), location("http://example.com", "https://example.org")
     ('https://example.org/about', '/about', 'http://example.com')
@@ -166,8 +157,8 @@ def location(target: str, prefix: str | None = None) -> str:
 
 
 def is_reserved(path: str) -> bool:
-    """Return whether the path ``path`` of this site belongs to the resolver, because it begins with ``/ark:`` or
-    ``/urn:``. The path can be percent-encoded and in any case.
+    """Return whether a path of this site belongs to the resolver: it begins with ``/ark:`` or ``/urn:``, in any case,
+    also percent-encoded.
 
     >>> is_reserved("/ark:12345/x"), is_reserved("/%41RK%3A12345/x"), is_reserved("/archive")
     (True, True, False)
@@ -176,8 +167,7 @@ def is_reserved(path: str) -> bool:
 
 
 def with_query(target: str, query: str | None) -> str:
-    """Return ``target`` with ``query``, a further query, after its own query and before its fragment. None adds
-    nothing.
+    """Return ``target`` with a further query after its own query and before its fragment. None adds nothing.
 
     >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
     ('https://example.org/a?b=c&e=f%20g%25#d', '/a')
@@ -190,8 +180,8 @@ def with_query(target: str, query: str | None) -> str:
 
 
 def percent_encoded(text: str) -> str:
-    r"""Percent-encode the characters of ``text``, a path with its query or a fragment, that no URI has. Others stay.
-    Raises UnicodeEncodeError for a lone surrogate.
+    r"""Percent-encode the characters of a path with its query that no URI has. Raises UnicodeEncodeError for a lone
+    surrogate.
 
     >>> percent_encoded("/caf\u00e9|a%20b?100%")
     '/caf%C3%A9%7Ca%20b?100%25'

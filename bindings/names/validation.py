@@ -16,9 +16,9 @@ _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\
 
 
 def check(text: object, code: str, label: str, most: int, *, lines: bool = False) -> str:
-    r"""Check a text that a user entered: 1 to ``most`` characters without control characters. Return it unchanged. With
-    ``lines`` tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message begins with
-    ``label``, the label or name of the field. A phrase in a sentence could not be translated.
+    r"""Return a text that a user entered, if it has 1 to ``most`` characters without control characters. With ``lines``
+    tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message begins with the ``label``
+    of the field.
 
     >>> check("Arks and rainbows", "metadata-text", "Title", 4000)
     'Arks and rainbows'
@@ -65,8 +65,8 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[
 
 
 def instant(value: object) -> datetime:
-    """Convert ``value``, a date or a time with its offset, to a time in UTC. A date is its midnight in UTC. Raises
-    :class:`BindingError` with the code ``time-text`` for another value (RFC 3339).
+    """Convert a date or a time with its offset to a time in UTC. A date is its midnight in UTC. Raises
+    :class:`BindingError` (``time-text``) for another value (RFC 3339).
 
     >>> instant("2027-03-01").isoformat(), instant("2027-03-01T00:00:00+01:00").isoformat()
     ('2027-03-01T00:00:00+00:00', '2027-02-28T23:00:00+00:00')
@@ -87,8 +87,8 @@ def instant(value: object) -> datetime:
 
 
 def shown(text: object, most: int = 60) -> str:
-    r"""Return ``text``, which a user entered, in quotation marks for a message, cut after ``most`` characters. Letters
-    stay, and hidden characters are escaped.
+    r"""Return a text that a user entered in quotation marks for a message, cut after ``most`` characters, with hidden
+    characters escaped.
 
     >>> print(shown("Slg. Wei\u00df\u202e 6"))
     Slg. Weiß\u{202e} 6

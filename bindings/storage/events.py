@@ -23,10 +23,7 @@ _STATE = ", ".join(f"events.{name}" for name in STATE)
 
 
 def page(read: Read, dialect_name: str, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-    """Return a page of the changes of names: at most ``limit``, with numbers below ``below``, the newest first.
-    ``dialect_name`` is "sqlite" or "postgresql". ``selection`` contains the conditions for changes. ``read`` runs a
-    query and returns its rows.
-    """
+    """Return a page of the changes of names: at most ``limit`` with numbers below ``below``, the newest first."""
     conditions = _conditions(selection)
     if below is not None:
         conditions.append(SqlCondition("events.id < ?", (below,)))
@@ -51,11 +48,8 @@ def page(read: Read, dialect_name: str, selection: EventSelection, below: int | 
 def moved_from(
     read: Read, dialect_name: str, beginning: str, most_moves: int, limit: int
 ) -> list[tuple[str, int | None]]:
-    """Return the names that had a target before a change of it, each with the number of the operation that changed it.
-
-    ``dialect_name`` is "sqlite" or "postgresql". ``beginning`` is the beginning of the former target. Only the last
-    ``most_moves`` changes of targets are compared. ``limit`` is the maximum number of names. ``read`` runs a query and
-    returns its rows.
+    """Return the names whose target began with ``beginning`` before a change, each with the number of its operation.
+    Only the last ``most_moves`` changes of targets are compared.
     """
     text = """
 SELECT DISTINCT moved.key, moved.operation

@@ -1,6 +1,5 @@
-"""The parts of which a store composes SQL statements: conditions with their values, and what SQLite and PostgreSQL
-spell in two ways. They need no SQLAlchemy, which takes longer to load than a command that reads one name. All texts
-have the placeholder "?" (:meth:`Dialect.marked`).
+"""The parts of which a store composes SQL statements, and what SQLite and PostgreSQL spell in two ways. They need no
+SQLAlchemy, which takes longer to load than a command that reads one name. Texts have the placeholder "?".
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -12,11 +11,7 @@ from typing import NamedTuple
 
 
 class SqlCondition(NamedTuple):
-    """A condition of a statement, with the values of its placeholders in their order.
-
-    >>> SqlCondition("key >= ? AND key < ?", ("a", "b")).replace("key", "first.key").text
-    'first.key >= ? AND first.key < ?'
-    """
+    """A condition of a statement, with the values of its placeholders in their order."""
 
     text: str
     values: tuple[object, ...] = ()
@@ -54,17 +49,12 @@ class Dialect:
         """A table with the column ``wanted.value``: the texts of one parameter (:meth:`.Database.array_parameter`)."""
 
     def marked(self, text: str) -> str:
-        """Return ``text``, an SQL statement, with the placeholders of the driver.
-
-        >>> Dialect("postgresql").marked("SELECT ? + ?")
-        'SELECT %s + %s'
-        """
+        """Return an SQL statement with the placeholders of the driver instead of "?"."""
         return text if self.is_sqlite else text.replace("?", "%s")
 
     def is_wanted(self, column: str) -> str:
-        """Return the condition that ``column`` is one of the texts of one parameter. One statement can be prepared for
-        any number of texts. With "= any", a plan that PostgreSQL made for empty partitions compares each row with each
-        text.
+        """Return the condition that ``column`` is one of the texts of one parameter, so that one statement fits any
+        number. With "= any", PostgreSQL can compare each row with each text.
         """
         return f"{column} IN (SELECT wanted.value FROM {self.wanted})"
 

@@ -1,6 +1,5 @@
-"""Find rows that contradict each other: bindings and their events, rules, prefix records, operations and counters. Each
-query streams its rows, so that memory does not grow with the number of names. :mod:`.checks.verification` explains the
-faults and compares two stores.
+"""Find rows that contradict each other: bindings, events, rules, prefix records, operations and counters. Rows are
+streamed, so that memory does not grow. :mod:`.checks.verification` explains the faults and compares two stores.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class Contradiction(NamedTuple):
-    """A contradiction between rows of a database. ``code`` is one of :data:`verification.CODES`. ``message`` is a
-    sentence. ``name`` is the name or prefix that the rows are about, or "".
+    """A contradiction between rows. ``code`` is one of :data:`verification.CODES`. ``name`` is a name or prefix,
+    or "".
     """
 
     code: str
@@ -32,9 +31,7 @@ class Contradiction(NamedTuple):
 
 
 def faults(connection: Connection, database: Database) -> Iterator[Contradiction]:
-    """Yield the contradictions between the rows of the database ``database``, such as a binding that differs from its
-    last event. ``connection`` reads the rows. A binding that differs from its last event is an example.
-    """
+    """Yield the contradictions between the rows of a database, such as a binding that differs from its last event."""
 
     def rows(query: str) -> Iterator[Row]:
         return database.stream(connection, query)

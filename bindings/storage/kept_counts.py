@@ -1,6 +1,4 @@
-"""Read the numbers of names that the database keeps in groups (:mod:`.tables.name_counts`). A reader adds up some rows
-for each shoulder and month, and reads no names.
-"""
+"""Read the numbers of names that the database keeps in groups (:mod:`.tables.name_counts`), without reading names."""
 
 from __future__ import annotations
 
@@ -25,8 +23,8 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class CountedGroup(NamedTuple):
-    """A group of names: their state, month of creation, kind and shoulder. The state "hidden" is that of a reserved
-    name that was public once.
+    """A group of names: their state, month of creation, kind and shoulder. A reserved name that was public is
+    "hidden".
     """
 
     state: str
@@ -36,10 +34,7 @@ class CountedGroup(NamedTuple):
 
 
 class KeptCounts:
-    """The numbers of names that a database keeps. ``read`` runs a query, and ``marked`` replaces the placeholder "?" by
-    that of the database. ``clock`` returns the current time in UTC, because a name whose embargo has ended is counted
-    as live before its publication is written.
-    """
+    """The numbers of names that a database keeps. The clock counts a name as live as soon as its embargo ends."""
 
     def __init__(self, read: Read, marked: Callable[[str], str], clock: Callable[[], datetime]) -> None:
         self._read = read
@@ -65,8 +60,8 @@ class KeptCounts:
         return {member for value, _ in rows for member in json.loads(value)}
 
     def count(self, selection: Selection, by: Group | None) -> dict[str, int] | None:
-        """Count the names that meet conditions, as :meth:`.Lists.count`. Return None if the groups do not suffice.
-        ``selection`` contains the conditions, and ``by`` is the property that forms the groups of the result.
+        """Count the names that meet conditions, as :meth:`.Lists.count`, or return None if the groups do not
+        suffice.
         """
         order = {"sort": None, "descending": False, "now": None}
         if replace(selection, prefix=None, beginnings=None, status=None, public=False, **order) != Selection():  # type: ignore[arg-type]  values of fields
@@ -106,9 +101,5 @@ def _begins(shoulder: str, beginnings: Sequence[str]) -> bool | None:
 
 
 def _can_begin(shoulder: str, beginning: str) -> bool:
-    """Return whether a name of a shoulder can have a beginning that is longer than the shoulder.
-
-    >>> _can_begin("ark:12345/", "ark:12345/rep"), _can_begin("ark:12345/", "ark:12345/x5")
-    (True, False)
-    """
+    """Return whether a name of a shoulder can have a beginning that is longer than the shoulder."""
     return beginning.startswith(shoulder) and shoulder_of(beginning) == shoulder

@@ -1,5 +1,5 @@
 """Build the SQL of lists and counts of names, and of the list of operations. A page of names is a range of an index in
-the order of that index (:mod:`search_indexes`).
+its order (:mod:`search_indexes`).
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -55,11 +55,8 @@ SEARCH_SECONDS = 0.25
 
 
 class SearchLimits(NamedTuple):
-    """The limits of a list, a search or a count. None is the default.
-
-    - ``seconds``: the time after which a page has the names that were found so far; by default :data:`SEARCH_SECONDS`.
-    - ``names``: the number of names up to which they are read first and sorted, and that one query compares; by default
-      20,000.
+    """The limits of a list, a search or a count: the ``seconds`` after which a page has what was found (default
+    :data:`SEARCH_SECONDS`), and the ``names`` that are sorted, or that one query compares (default 20,000).
     """
 
     seconds: float | None = None
@@ -119,9 +116,7 @@ Read = Callable[[str, Sequence[Any]], Sequence[Any]]
 
 
 class _Query(NamedTuple):
-    """One query: the tables, the conditions, and the order. ``position`` are the expressions of the cursor of a row; by
-    default those of the order.
-    """
+    """One query. ``position`` are the expressions of the cursor of a row; by default those of the order."""
 
     tables: str
     conditions: list[SqlCondition]
@@ -167,8 +162,8 @@ class _Query(NamedTuple):
 
 
 def change_time(now: str, table: str = "") -> str:
-    """Return the SQL expression for the time of the last change of a name: that of its publication, if it is due.
-    ``now`` is the time in RFC 3339, and ``table`` the name of the table with a dot (:meth:`.Binding.at`).
+    """Return the SQL expression for the time of the last change of a name, or of its publication if it is due at
+    ``now``.
     """
     embargo, changed = f"{table}embargo", f"{table}changed"
     published = f"CASE WHEN {changed} > {embargo} THEN {changed} ELSE {embargo} END"
@@ -176,9 +171,7 @@ def change_time(now: str, table: str = "") -> str:
 
 
 class Lists:
-    """Queries for lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql".
-    ``clock`` returns the current time in UTC. ``limits`` are those of a page.
-    """
+    """Queries for lists and counts of names in a database."""
 
     def __init__(self, dialect_name: str, clock: Clock = utc_now, limits: SearchLimits = SearchLimits()) -> None:  # noqa: B008  it cannot be changed
         self._clock = clock
@@ -222,9 +215,7 @@ class Lists:
         return read(text, [*values_of(conditions), few + 1])[0][0] <= few
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``. ``read``
-        runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
-        """
+        """Return a page of at most ``limit`` names. ``after`` is :attr:`Page.next` of the page before, or None."""
         if selection.named is not None:
             return named_first(partial(self.page, read), selection, after, limit)
         rows: list[Row] = []
@@ -251,9 +242,8 @@ class Lists:
     def _parts(
         self, selection: Selection, after: str | None, read: Read, *, has_trigrams: bool
     ) -> Iterator[tuple[_Query, Row | None]]:
-        """Yield the queries of a list, each with the position at which it ends, None for the last part of a query. A
-        query that compares the names of an order with other conditions is divided, because it could read all names for
-        a page. Sets of few names, and ranges of an index without other conditions, are not divided.
+        """Yield the queries of a list, each with the position at which it ends. A query that could read all names for a
+        page is divided, but not one of few names or of an index range alone.
         """
         for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
             within, is_filtered = query.walked()
@@ -287,12 +277,9 @@ class Lists:
         return kept if kept is None or most is None or by is not None else {"": min(most, sum(kept.values()))}
 
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
-        "state" or "month" (of creation); with None, the only key is "".
-
-        ``selection`` contains the conditions for names. ``read`` runs a query and returns its rows. With ``most`` and
-        without ``by``, names above this number are not counted, and :class:`TooBroad` is raised if few of many names
-        meet the conditions. With ``by``, it is also raised if more than ``most`` names must be read for the count.
+        """Count names by "shoulder", "state" or "month" (of creation); without ``by``, the only key is "". Without
+        ``by``, names above ``most`` are not counted. Raises :class:`TooBroad` if few of many names match, or if groups
+        need more than ``most``.
         """
         if selection.named is not None:
             counts = Counter(self.count(read, replace(selection, named=None), by, most))
@@ -338,10 +325,7 @@ class Lists:
         return binding if binding.embargo is None else binding.at(self._clock())
 
     def at_the_time(self, read: Read) -> Read:
-        """Return the query function ``read`` in a form that also sees publications that are due and not written. The
-        result is for :meth:`page` and :meth:`count` (:meth:`.Binding.at`). While the publication of a name is due and
-        not written, the recorded states and times are replaced in the statements.
-        """
+        """Return ``read`` in a form that also sees publications that are due and not written (:meth:`.Binding.at`)."""
         time: str | None = None
 
         def read_at(text: str, parameters: Sequence[Any]) -> Sequence[Any]:
@@ -361,9 +345,7 @@ class Lists:
         return read_at
 
     def operations(self, read: Read, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``.
-        ``read`` runs a query and returns its rows.
-        """
+        """Return at most ``limit`` operations with numbers below ``before``, the newest first."""
         # A number of a person can be too great for the database.
         older = [] if before is None else [SqlCondition("id < ?", (min(before, 2**62),))]
         text = f"SELECT {_OPERATION} FROM operations{where(older)} ORDER BY id DESC LIMIT ?"
@@ -401,9 +383,8 @@ class Lists:
         return self.marked(text), [*values_of(query.conditions), limit]
 
     def _narrow(self, read: Read | None, selection: Selection) -> list[SqlCondition] | None:
-        """Return the conditions for SQLite which compare targets with few names. These are the names of the prefix and
-        state, or those that the owner bound first. SQLite has no statistics. So it would read the row of each name with
-        a target, also if few have the state. Return None if many names have it, because a page is soon full then.
+        """Return conditions for SQLite, which has no statistics, that compare targets with few names only. None if many
+        names have the prefix and state or the owner, because a page is soon full then.
         """
         if not self._is_sqlite:
             return None
@@ -426,9 +407,7 @@ class Lists:
         has_trigrams: bool = True,
         is_ordered: bool = True,
     ) -> Iterator[_Query]:
-        """Return the queries whose rows, one after the other, are the list. With ``read``, the best query for the
-        number of names is chosen.
-        """
+        """Return the queries whose rows, one after the other, are the list. ``read`` serves to choose the best ones."""
         words = self._match(selection) if has_trigrams and (selection.words or selection.element) else None
         if selection.sort is None and words is not None and (selection.words or selection.element):
             yield self._by_words(selection, after, words, read)
@@ -517,9 +496,7 @@ class Lists:
     def _conditions_of(
         self, selection: Selection, words: list[SqlCondition] | None, read: Read | None, *without: str
     ) -> tuple[list[SqlCondition], bool]:
-        """Return the conditions for a sorted list of names. If only few names have the owner, words, targets or
-        resources, these names are read first, and the last result is whether the database must sort them.
-        """
+        """Return the conditions for a list, and whether the database must sort few names that are read first."""
         if owned := self._few_owned(read, selection):
             return [*owned, *self._conditions(replace(selection, owner=None), *without)], self._is_sqlite
         conditions = self._conditions(selection, *without)
@@ -564,8 +541,8 @@ class Lists:
             yield Selection(created_since=selection.created_since, created_before=selection.created_before)
 
     def _few_keys(self, read: Read, within: list[SqlCondition]) -> SqlCondition | None:
-        """Return the condition that a name is one of those that PostgreSQL finds, or None if there are many. With the
-        condition itself, it would read all names in their order, because it expects many matches.
+        """Return the condition that a name is one of few that PostgreSQL finds, or None if there are many. It would
+        otherwise read all names in their order.
         """
         text = f"SELECT bindings.key FROM bindings{where(within)} LIMIT ?"
         keys = [str(key) for (key,) in read(self.marked(text), [*values_of(within), _FEW_MATCHES + 1])]
@@ -603,9 +580,7 @@ class Lists:
         return [_any_of(like, [f"%{rarest(part)}%" for part in word]) for word in long_words]
 
     def _conditions(self, selection: Selection, *without: str) -> list[SqlCondition]:
-        """Return all conditions, without those on ``without``: "words", "resource" or "targets". They compare the
-        columns of each row, so that SQLite takes no other index than that of the order.
-        """
+        """Return all conditions but those in ``without``, spelled so that SQLite takes the index of the order."""
         conditions = _conditions(selection)
         plus = "+" if self._is_sqlite else ""
         if selection.words and "words" not in without:
@@ -753,8 +728,8 @@ def _conditions(selection: Selection) -> list[SqlCondition]:
 
 
 def _begin_at(conditions: Sequence[SqlCondition], bound: str, value: str) -> list[SqlCondition]:
-    """Return conditions with a bound of a column, such as ``bindings.key > ?``, instead of one that is further away.
-    SQLite reads an index from one bound only. With two, each page would read the list from its beginning.
+    """Return conditions with one bound of a column instead of one that is further away. SQLite reads an index from one
+    bound only, so each page would read the list from its beginning.
     """
     column, sign, _ = bound.rsplit(" ", 2)
     existing = f"{column} {'<' if sign == '<' else '>='} ?"
@@ -769,9 +744,8 @@ def _begin_at(conditions: Sequence[SqlCondition], bound: str, value: str) -> lis
 def _continue_behind(
     conditions: list[SqlCondition], column: str, reached: tuple[str, str], descends: bool
 ) -> list[SqlCondition]:
-    """Return conditions with the one that continues a list by time behind ``reached``, a time and a key. It replaces
-    the bound at which the list begins, as in :func:`_begin_at`. The comparison of both columns is a range of the index.
-    So a page is fast also if many names have the same time, such as those of an import.
+    """Return conditions that continue a list by time behind ``reached``, a time and a key, as in :func:`_begin_at`.
+    Comparing both columns is fast also if many names have the same time, as after an import.
     """
     bound, sign = (f"{column} < ?", "<") if descends else (f"{column} >= ?", ">")
     behind = SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", reached)

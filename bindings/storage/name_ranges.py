@@ -1,8 +1,7 @@
 """Divide the names of a store into ranges of keys, and read the live names of a range, for sitemaps.
 
-A range begins at a text and ends before another. Its bounds follow from the keys alone, so all processes find the same
-ranges without recording them. A bound is a short text between two names. So few new names move it, and a moved bound
-moves few others. It contains nothing of a reserved name, because the bounds are public.
+A range includes its start and not its end. The bounds follow from the keys alone, so all processes find the same. They
+are short texts between two names, so that few new names move them, and contain nothing of a reserved name.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -28,8 +27,8 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class LiveName(NamedTuple):
-    """A live name for a sitemap. ``key`` is its key, and ``identifier`` the name for links. ``changed`` is the time in
-    UTC at which the store recorded its last change. It is None if the time cannot be read.
+    """A live name for a sitemap. ``identifier`` is its form for links. ``changed`` is in UTC; None if it cannot be
+    read.
     """
 
     key: str
@@ -38,9 +37,8 @@ class LiveName(NamedTuple):
 
 
 class RangeState(NamedTuple):
-    """A summary of the public names in a range of keys, which differs after each change of one of them. ``names`` is
-    their number, and ``revisions`` the sum of their revisions, which only increases. ``changed`` is the time of the
-    last change in UTC; None without a name.
+    """A summary of the public names in a range, which differs after each change of one. ``revisions`` is the sum of
+    theirs, and ``changed`` the time of the last change in UTC; None without a name.
     """
 
     names: int
@@ -49,20 +47,16 @@ class RangeState(NamedTuple):
 
 
 class NameRanges(Protocol):
-    """The interface to ranges of the keys of names in a store, for sitemaps. The methods raise
-    :class:`BindingsUnavailable`.
-    """
+    """The interface to ranges of the keys of names, for sitemaps. The methods raise :class:`BindingsUnavailable`."""
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key at which a range from ``start`` must end to have at most ``most`` public names. Return None if
-        the rest up to ``end`` has at most ``most`` public names.
+        """Return the key before which a range from ``start`` has ``most`` public names, or None if all up to ``end``
+        fit.
         """
         ...
 
     def sample(self, start: str, end: str) -> list[str]:
-        """Return keys from ``start`` to before ``end``, between which there are about :data:`.SAMPLED` names each. The
-        list is empty for a table file, whose names are in the memory.
-        """
+        """Return keys between which there are about :data:`.SAMPLED` names each. The list is empty for a table file."""
         ...
 
     def first_public(self, start: str, end: str) -> str | None:
@@ -74,17 +68,14 @@ class NameRanges(Protocol):
         ...
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return the first live and listed names of a range, at most ``most``, in the order of their keys. The range
-        includes the key ``start`` and all keys up to ``end``, which is excluded. The list is empty only if there are no
+        """Return the first live and listed names of a range, at most ``most``. It is empty only if there are no
         more.
         """
         ...
 
 
 class DatabaseRanges:
-    """The ranges of the names in a database (:class:`NameRanges`). ``read`` runs a query with the marks ``mark``.
-    ``now`` returns the time in RFC 3339, or "" if the state of no name depends on it.
-    """
+    """The ranges of the names in a database. ``now`` returns the time in RFC 3339, or "" if no state depends on it."""
 
     def __init__(self, read: Read, mark: str, now: Callable[[], str]) -> None:
         self._read = read
@@ -105,9 +96,6 @@ class DatabaseRanges:
         )
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names. Return
-        None if the rest up to the key ``end`` has at most ``most`` public names.
-        """
         # Count all names, because the index of the keys has no states.
         last = self._nth(start, end, most)
         middle = last and self._nth(start, behind(last), max(1, most // 2))
@@ -167,17 +155,12 @@ class DatabaseRanges:
 
 
 class FileRanges:
-    """The ranges of the names in a table file (:class:`NameRanges`). ``bindings`` are the bindings of one version of
-    the file.
-    """
+    """The ranges of the names in one version of a table file."""
 
     def __init__(self, bindings: Mapping[str, Binding]) -> None:
         self._bindings = bindings
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names. Return
-        None if the rest up to the key ``end`` has at most ``most`` public names.
-        """
         keys = self._keys_of(start, end)
         if len(keys) <= most:
             return None
@@ -218,18 +201,13 @@ class FileRanges:
 
 
 def behind(key: str) -> str:
-    """Return the smallest text that follows the key ``key``, in the order of the keys, because a key contains no space.
-
-    >>> "ark:12345/x" < behind("ark:12345/x") < "ark:12345/x!"
-    True
-    """
+    """Return the smallest text behind a key in the order of keys, because a key contains no space."""
     return f"{key} "
 
 
 def between(low: str, high: str) -> str:
-    """Return a short text between two keys: greater than ``low`` and not greater than ``high``. It is their common
-    beginning and one character. The check sum selects this character: then most pairs of other texts around it have the
-    same result.
+    """Return a short text greater than ``low`` and not greater than ``high``: their common beginning and one character.
+    A check sum selects it, so that most pairs of texts around it have the same result.
 
     >>> between("ark:12345/x4q7", "ark:12345/x9ab"), between("ark:12345/x", "ark:12345/x")
     ('ark:12345/x9', 'ark:12345/x')

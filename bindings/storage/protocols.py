@@ -27,12 +27,8 @@ def utc_now() -> datetime:
 
 
 class LastEvent(NamedTuple):
-    """The last event of a name, also of a deleted name.
-
-    - ``key``: the key in the tables; ``identifier``: the normal form of the name.
-    - ``revision``: the number of the event, from 1.
-    - ``changed``: its time in RFC 3339; "" for a line of a file without a time.
-    - ``state``: the columns that two equal events have in common.
+    """The last event of a name, also of a deleted one. ``revision`` counts from 1, and ``changed`` is in RFC 3339, or
+    "" for a line of a file. ``state`` has the columns that two equal events have in common.
     """
 
     key: str
@@ -47,9 +43,7 @@ class Connection(Protocol):
     """The methods of a driver's connection that reading needs. Connections of sqlite3 and psycopg have them."""
 
     def execute(self, query: Any, params: Sequence[Any] = ..., /) -> Any:
-        """Run the SQL statement ``query``, and return a cursor that yields its rows. ``params`` are the values of the
-        placeholders in the statement, in order.
-        """
+        """Run an SQL statement with the values of its placeholders, and return a cursor that yields its rows."""
         ...
 
     def close(self) -> None:
@@ -58,9 +52,7 @@ class Connection(Protocol):
 
 
 class ReadableDatabase(Protocol):
-    """The interface to a database for reading, which :class:`~ararat.bindings.storage.databases.connections.Readers`
-    uses.
-    """
+    """A database for reading, as :class:`~ararat.bindings.storage.databases.connections.Readers` uses it."""
 
     @property
     def driver_error(self) -> type[Exception]:
@@ -73,21 +65,19 @@ class ReadableDatabase(Protocol):
         ...
 
     def fingerprint(self, in_use: bool = False, /) -> Hashable:
-        """Return a value that changes if the connections must be replaced, because the database file was replaced or
-        changed. ``in_use`` is true if this process has idle connections. Raises :class:`BindingsUnavailable`.
+        """Return a value that changes if the file was replaced or changed, so that the connections must be replaced.
+        With ``in_use``, this process has idle connections. Raises :class:`BindingsUnavailable`.
         """
         ...
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return whether the fingerprints ``before`` and ``now`` are of one file that was written between them. Both
-        are results of :meth:`fingerprint`.
-        """
+        """Return whether two fingerprints are of one file that was written between them."""
         ...
 
     @property
     def version_sql(self) -> str | None:
-        """A query whose rows differ on one connection after each change of the database by another connection. None if
-        connections can lead to databases in different states.
+        """A query whose rows differ on one connection after each change by another. None if connections can lead to
+        databases in different states.
         """
         ...
 
@@ -96,9 +86,7 @@ class ReadableDatabase(Protocol):
         ...
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert ``error``, an exception of the driver, the server or the file system, to the exception that the
-        caller must raise.
-        """
+        """Convert an exception of the driver, the server or the file system to the exception to raise."""
         ...
 
     def is_transient(self, error: Exception) -> bool:
@@ -107,9 +95,7 @@ class ReadableDatabase(Protocol):
 
 
 class Database(ReadableDatabase, Protocol):
-    """The interface to one SQLite file or PostgreSQL database. ``str()`` returns its place without user and
-    password.
-    """
+    """One SQLite file or PostgreSQL database. ``str()`` returns its place without user and password."""
 
     version: int
     """The version of the schema that its tables must have: the current one, unless an older one is opened
@@ -147,16 +133,12 @@ class Database(ReadableDatabase, Protocol):
 
     @property
     def schema_lock_sql(self) -> str | None:
-        """A statement that makes another creation or migration of the tables wait. It is None if each transaction does
-        (SQLite).
-        """
+        """A statement that makes another migration of the tables wait, or None if each transaction does (SQLite)."""
         ...
 
     @property
     def server_state_sql(self) -> str | None:
-        """A query that returns two values: whether the server is a standby, and whether the user can write. It is None
-        for a file.
-        """
+        """A query for whether the server is a standby, and whether the user can write. None for a file."""
         ...
 
     @property
@@ -165,9 +147,7 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def servers(self) -> Sequence[Database]:
-        """Return a database for each server that the URL names, so that each can be checked. A file is its own
-        server.
-        """
+        """Return a database for each server of the URL, so that each can be checked. A file is its own server."""
         ...
 
     def exists(self) -> bool:
@@ -191,9 +171,7 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def stream(self, connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows, without loading all of them. ``connection`` is an open connection of the
-        driver. ``query`` is the SQL text of a query without parameters. Each row is a sequence of column values.
-        """
+        """Run a query without parameters and yield its rows, without loading all of them."""
         ...
 
     def primary(self) -> Database | None:
@@ -201,20 +179,15 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Shorten the write-ahead log of SQLite after a large change, so that its file needs less space on disk.
-        ``failure`` is the exception that ended the change, or None if it succeeded. A PostgreSQL server shortens its
-        log itself: nothing is done.
-        """
+        """Shorten the write-ahead log of SQLite after a large change, which ended with ``failure`` if that is set."""
         ...
 
     def erase_deleted(self) -> bool | None:
-        """Erase deleted texts from the files of the database. Return whether they are erased, or None if the server
-        does it later.
-        """
+        """Erase deleted texts from the files, and return whether they are. None if the server does it later."""
         ...
 
     def outcome(self, transaction: str) -> bool | None:
-        """Return whether a transaction was committed whose connection broke. Return None if this cannot be known.
+        """Return whether a transaction was committed whose connection broke, or None if this cannot be known.
         ``transaction`` is the fact "transaction" that its first statement returned.
         """
         ...
@@ -224,15 +197,13 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def turn_to_write(self) -> AbstractContextManager[object]:
-        """Wait until no other thread of this process writes, if the database has only one writer at a time. Raises
+        """Wait until no other thread of this process writes, if there is one writer at a time. Raises
         BindingsUnavailable after some seconds.
         """
         ...
 
     def array_parameter(self, keys: list[str]) -> str | list[str]:
-        """Return the texts ``keys`` as the one parameter of a statement, in the form that the driver needs. The result
-        is a list for PostgreSQL, and a JSON array in a str for SQLite.
-        """
+        """Return texts as one parameter of a statement: a list for PostgreSQL, a JSON array for SQLite."""
         ...
 
     def is_read_only(self, error: Exception) -> bool:
@@ -240,19 +211,15 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def is_conflict(self, error: Exception) -> bool:
-        """Return whether a change failed because another writer changed the same row first. The caller can repeat the
-        change. ``error`` is the exception of the driver, the server or the file system.
+        """Return whether a change failed because another writer changed the same row first. The caller can repeat
+        it.
         """
         ...
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it. ``error`` is the
-        exception of the driver, the server or the file system.
-        """
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
         ...
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because one of its tables does not exist. ``error`` is the exception of the
-        driver, the server or the file system.
-        """
+        """Return whether a statement failed because one of its tables does not exist."""
         ...

@@ -24,9 +24,7 @@ _AFTER_ALL = "\x7f"
 
 
 class RecordedNames(NamedTuple):
-    """Lookups of recorded names in a database, for the warnings about new names. ``rows`` reads rows, inside or outside
-    of a transaction.
-    """
+    """Lookups of recorded names in a database, for the warnings about new names, also in a transaction."""
 
     rows: Callable[[str, Sequence[Any]], Sequence[Row]]
     database: Database
@@ -40,9 +38,7 @@ class RecordedNames(NamedTuple):
         return {keys[key] for (key,) in rows}
 
     def following(self, texts: Iterable[str]) -> dict[str, str]:
-        """Return the first key at or after each of ``texts`` in the order of the index, by the text. A text after all
-        keys is left out.
-        """
+        """Return the first key at or after each text in the order of the index. A text after all keys is left out."""
         array = self.database.array_parameter([*dict.fromkeys(texts)])
         rows = self.rows(_query_of_next(self.database.dialect_name), [array])
         return {text: key for text, key in rows if key is not None}
@@ -59,12 +55,9 @@ class RecordedNames(NamedTuple):
         return found
 
     def of_things(self, keys: Iterable[str], prefix: str, *, withdrawn: bool = True) -> dict[str, dict[str, str]]:
-        """Return the recorded names of things by the ``keys`` of the things, up to two for each spelling of a key, each
-        name with its resource.
-
-        The names begin with ``prefix``. A key is a checked resource (:func:`checked_key`). It finds the names whose
-        current or further number it is, or else those with this resource; a composed and a decomposed key are equal
-        (NFC). Without ``withdrawn``, withdrawn names are left out.
+        """Return the names of things by the ``keys`` of the things (:func:`checked_key`), up to two for each spelling
+        of a key, each with its resource. A key is a current or further number of a thing, or else its resource,
+        compared in NFC.
         """
         spellings = {key: {key, *(() if key.isascii() else _spellings(key))} for key in keys}
         texts = {each for several in spellings.values() for each in several}
@@ -84,9 +77,7 @@ class RecordedNames(NamedTuple):
         }
 
     def formerly(self, keys: Iterable[str], prefix: str, *, withdrawn: bool = True) -> dict[str, dict[str, str]]:
-        """Return the names that begin with ``prefix`` for each of ``keys`` that is a former number of their things,
-        each name with its resource. Without ``withdrawn``, withdrawn names are left out.
-        """
+        """Return the names with their resources for each key that is a former number of their things."""
         found: dict[str, dict[str, str]] = {}
         for number, name, _, resource, _ in self._sharing("former", keys, prefix, withdrawn=withdrawn):
             found.setdefault(number, {})[name] = resource or number
@@ -100,13 +91,9 @@ class RecordedNames(NamedTuple):
         *,
         withdrawn: bool = True,
     ) -> dict[str, set[str]]:
-        """Return the recorded names that have one of these targets, resources or titles: up to two for each text.
-
-        ``field`` is "target", "resource" or "sort_title", and ``texts`` are its values. The result maps each value to
-        names. A title is a folded one (:func:`~ararat.bindings.names.metadata.folding.sorted_title`). With ``prefix``
-        they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more than
-        :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out, and one that no database can store. A current
-        or further number of a thing is as its resource.
+        """Return the names that have one of these targets, resources or folded titles, up to two for each text. A
+        current or further number of a thing is like its resource. A text that is longer than
+        :data:`~.search_indexes.TARGET_CHARACTERS`, or that no database can store, is left out.
         """
         shared: dict[str, set[str]] = {}
         for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn):
@@ -121,8 +108,8 @@ class RecordedNames(NamedTuple):
         *,
         withdrawn: bool,
     ) -> Sequence[Row]:
-        """Return rows of a text, two names with it, their resource, and the kind of the number or None. ``field`` is
-        "former" for the former numbers alone.
+        """Return rows of a text, two names, their resource, and the kind of the number. "former" is the former numbers
+        alone.
         """
         distinct_texts = list(
             dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS and not NOT_STORED.search(text))
@@ -158,8 +145,8 @@ def _query_of_next(dialect_name: str) -> str:
 
 @cache
 def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdrawn: bool) -> tuple[str, str]:
-    """Return the queries for names by a number of their thing, and by the value of ``field``. With ``is_below``, they
-    have two bounds of the key. Without ``withdrawn``, withdrawn names are left out.
+    """Return the queries for names by a number of their thing, and by a field. ``is_below`` adds two bounds of
+    the key.
     """
     dialect = Dialect(dialect_name)
     # As in the index of the column.
@@ -182,9 +169,8 @@ def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdraw
 
 
 def checked_key(text: str) -> str:
-    """Return the key of a thing, such as an inventory number, for :meth:`RecordedNames.of_things`. ``text`` is its
-    resource. Raises :class:`BindingError` with the code ``resource-text`` for a text that cannot be recorded, or that
-    is longer than the index of the resources.
+    """Return the key of a thing, such as an inventory number, for :meth:`RecordedNames.of_things`. Raises
+    :class:`BindingError` (``resource-text``) for a text that cannot be recorded or is longer than the index.
     """
     return validation.check(text, "resource-text", Translatable("Key"), TARGET_CHARACTERS)
 
@@ -200,7 +186,7 @@ _MOST_SHARP = 8
 
 
 def without_signs(key: str) -> str:
-    """Return a key without the differences of :func:`other_spellings`: in lower case, without spaces.
+    r"""Return a key in lower case without spaces, and without the other differences of :func:`other_spellings`.
 
     >>> without_signs("MS. Or. \u2013 17") == without_signs("ms.or.-17")
     True
@@ -210,7 +196,7 @@ def without_signs(key: str) -> str:
 
 
 def other_spellings(key: str) -> list[str]:
-    """Return the usual spellings of a key that differ in case, spaces, hyphens or compatibility characters.
+    r"""Return the usual spellings of a key that differ in case, spaces, hyphens or compatibility characters.
 
     >>> "Inv. 12" in other_spellings("INV.12"), "A\u20101" in other_spellings("a-1")
     (True, True)

@@ -1,6 +1,5 @@
-"""Open a store at its first use, and try again after a failure, so that a site starts without it. After a failure, all
-requests get the same answer until the next attempt. No request waits for a database that is down. One thread opens the
-store, and the other threads use the last failure in the meantime.
+"""Open a store at its first use, and try again after a failure, so that a site starts without it. One thread opens the
+store. All requests get the last failure until the next attempt, so none waits for a database that is down.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ S = TypeVar("S", bound=_Closeable)
 
 
 def next_attempt(began: float, ended: float) -> float:
-    """Return the time at which a store may be opened again after a failed attempt, in seconds. ``began`` and ``ended``
-    are the times of the failed attempt. The pause is at least one second, and at least five times the duration of the
-    failed attempt.
+    """Return the time in seconds of the next attempt after a failed one: the pause is one second, or five times its
+    duration.
 
     >>> next_attempt(10.0, 10.1), next_attempt(10.0, 12.0)
     (11.1, 22.0)
@@ -48,11 +46,8 @@ def next_attempt(began: float, ended: float) -> float:
 
 
 class Opening(Generic[S]):
-    """A store that is opened when it is first needed, and again after a failure.
-
-    - ``location``: its place without a password.
-    - ``open_``: opens the store and returns it, or raises an exception.
-    - ``failure``: the reason why the last attempt failed, in printable ASCII; None if the store is open.
+    """A store that is opened when it is first needed, and again after a failure. ``location`` has no password.
+    ``failure`` is the reason of the last attempt in printable ASCII; None if the store is open.
     """
 
     def __init__(self, location: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
@@ -69,8 +64,8 @@ class Opening(Generic[S]):
 
     @property
     def store(self) -> S:
-        """The open store. If it is not open, it is opened now, unless the last attempt failed just before. Raises
-        :class:`BindingsUnavailable` if it cannot be opened.
+        """The open store. It is opened if the last attempt did not fail just before. Raises
+        :class:`BindingsUnavailable`.
         """
         return self._store if self._store is not None else self._opened()
 
@@ -80,9 +75,7 @@ class Opening(Generic[S]):
         return self._store
 
     def open(self) -> S:
-        """Open the store now if it is not open, and return it. Raises the exception of ``open_``: :class:`BindingError`
-        or :class:`BindingsUnavailable`.
-        """
+        """Open the store now. Raises what ``open_`` raises: :class:`BindingError` or :class:`BindingsUnavailable`."""
         with self._lock:
             return self._attempt() if self._store is None else self._store
 
@@ -101,8 +94,8 @@ class Opening(Generic[S]):
         return self._closed
 
     def close(self) -> None:
-        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`. The functions in
-        ``before_close``, which end work with the store, are called before.
+        """Call the functions in ``before_close``, and close the store for good. Later uses raise
+        :class:`BindingsUnavailable`.
         """
         while self.before_close:
             self.before_close.pop()()
@@ -147,11 +140,9 @@ class Opening(Generic[S]):
 
 
 class AvailabilityLog:
-    """A logger of failed and successful reads of bindings. It logs each cause of a failure once, and its end.
-
-    ``failure`` is a cause that was logged before. If reads fail and succeed in alternation, the same cause is logged
-    again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds. ``on_failure`` is called for each
-    failed read.
+    """A logger of failed and successful reads of bindings, which logs each cause of a failure once, and its end. If
+    reads fail and succeed in alternation, a cause is logged again after :data:`QUIET_SECONDS`. ``failing`` is true
+    until a read succeeds.
     """
 
     def __init__(

@@ -1,6 +1,5 @@
-"""The rows of the tables: their columns, and the conversion between rows and values. The names of the columns are
-texts, so that a reader does not load SQLAlchemy. A test compares them with the tables of
-:mod:`ararat.bindings.storage.tables.schema`.
+"""The columns of the tables as texts, and the conversion between rows and values, without SQLAlchemy. A test compares
+them with :mod:`ararat.bindings.storage.tables.schema`.
 """
 
 from __future__ import annotations
@@ -41,11 +40,9 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class LastTrace(NamedTuple):
-    """The last recorded trace of the target of a name (:mod:`ararat.tracing.links`).
-
-    - ``state``: such as "works", "moved" and "dead". ``since``: the time of the first trace with this state, in UTC.
-    - ``status``: the last HTTP status, or None. ``url``: the URL at which the trace ended, or None.
-    - ``sentence``: what was found, in words, as it is stored. ``traced``: the time of the trace, in UTC.
+    """The last recorded trace of the target of a name (:mod:`ararat.tracing.links`). ``state`` is such as "works",
+    "moved" or "dead", ``since`` the time of the first trace with it, in UTC. ``url`` is where the trace ended.
+    ``sentence`` states in words what was found.
     """
 
     state: str
@@ -57,18 +54,14 @@ class LastTrace(NamedTuple):
 
 
 def traced_binding_of(row: Row) -> tuple[Binding, LastTrace | None]:
-    """Convert the row ``row`` with the columns :data:`STATE` and :data:`TRACE` to a binding and its last trace. Raises
-    :class:`UnreadableBinding` as :func:`binding_of` does.
-    """
+    """Convert a row with the columns :data:`STATE` and :data:`TRACE`. Raises like :func:`binding_of`."""
     state, status, url, sentence, since, traced = row[len(STATE) :]
     last = None if state is None else LastTrace(state, status, url, sentence, _time(since), _time(traced))
     return binding_of(row[: len(STATE)]), last
 
 
 def binding_of(row: Row) -> Binding:
-    """Convert the row ``row`` with the columns :data:`STATE` to a binding. Raises :class:`UnreadableBinding` for values
-    that Ararat does not write, because another program wrote the row.
-    """
+    """Convert a row with the columns :data:`STATE`. Raises :class:`UnreadableBinding` for values of another program."""
     key, long, *fields = row
     values: dict[str, Any] = dict(zip(_FIELDS, fields, strict=True))
     try:
@@ -96,8 +89,8 @@ def binding_of(row: Row) -> Binding:
 
 
 def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
-    """Convert the row ``row`` of the query ``stored_redirect`` (:class:`.statements.Statements`) for the name with the
-    key ``key``. Raises :class:`UnreadableBinding` for metadata that Ararat does not write.
+    """Convert a row of the query ``stored_redirect``. Raises :class:`UnreadableBinding` for metadata of another
+    program.
     """
     target, status, metadata = row
     if metadata is None:
@@ -109,9 +102,7 @@ def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
 
 
 def last_event_of(state: Row) -> LastEvent:
-    """Convert ``state``, a row of the query ``last_events`` (:class:`.statements.Statements`), to the last event of a
-    name.
-    """
+    """Convert a row of the query ``last_events`` to the last event of a name."""
     event = dict(zip(STATE, state, strict=False))
     identifier = event["long_identifier"] or event["key"]
     return LastEvent(event["key"], identifier, event["revision"], event["changed"], event["resource"], state)
@@ -143,16 +134,16 @@ def row_of(binding: Binding) -> Row:
 
 
 class NewRows:
-    """The rows of new names that differ from ``example`` only in the name, its spelling, target, resource and metadata.
-    What they share is converted once. :meth:`row` returns what :func:`row_of` and :func:`search_of` return.
+    """The rows of new names that share with ``example`` all but the name, its spelling, target, resource and metadata.
+    The rest is converted once.
     """
 
     def __init__(self, example: Binding) -> None:
         self._shared = [*row_of(example), *search_of(example)]
 
     def row(self, binding: Binding) -> list[Any]:
-        """Return the values of the columns :data:`STATE` and :data:`SEARCH` for the binding ``binding``. Its name has
-        at most :data:`~.keys.MAX_KEY_BYTES` characters, so that it is the key.
+        """Return the values of the columns :data:`STATE` and :data:`SEARCH`. The name must be short enough to be its
+        key.
         """
         values = self._shared.copy()
         values[_KEY] = key = binding.identifier
@@ -174,11 +165,8 @@ def date_again(rows: Iterable[list[Any]], before: datetime, now: datetime) -> No
 
 
 def element_text(element: str, text: str) -> str:
-    """Return the JSON text by which the column ``metadata`` is searched for the element ``element`` with ``text``. A
-    text has a backslash before each quotation mark, so that no other text contains this part.
-
-    >>> element_text("erc.who", "Noah")
-    '"erc.who":"Noah"'
+    """Return the part of the JSON in the column ``metadata`` by which an element with a text is found. A text has a
+    backslash before each quotation mark, so no other text contains this part.
     """
     return _TO_JSON({element: text})[1:-1]
 
@@ -189,9 +177,7 @@ def search_of(binding: Binding) -> Row:
 
 
 def search_of_row(row: Row) -> Row:
-    """Return the values of the search columns (:data:`SEARCH`) for the row ``row`` with the columns :data:`STATE`. They
-    are None for a row that :func:`binding_of` cannot read.
-    """
+    """Return the search columns (:data:`SEARCH`) for a row; None for one that :func:`binding_of` cannot read."""
     try:
         return search_of(binding_of(row))
     except UnreadableBinding:
@@ -210,12 +196,7 @@ def column_value(field: Field, value: Any) -> str | int | None:
 
 
 def metadata_of(stored: str | None) -> Mapping[str, str]:
-    """Parse ``stored``, the text in the database column ``metadata``, which is JSON. Values that Ararat does not write
-    are omitted.
-
-    >>> dict(metadata_of('{"erc.who": "Noah"}'))
-    {'erc.who': 'Noah'}
-    """
+    """Parse the JSON of the column ``metadata``, without values that Ararat does not write."""
     try:
         return _mapping(stored) if stored else NOTHING
     except (TypeError, ValueError, AttributeError):
@@ -229,18 +210,14 @@ def rule_of(row: Row) -> Rule:
 
 
 def prefix_record_of(row: Row) -> PrefixRecord:
-    """Convert the row ``row`` of the table ``prefixes`` to the record of a NAAN or shoulder, without the field
-    ``rule``.
-    """
+    """Convert a row of the table ``prefixes``, without the field ``rule``."""
     prefix, *texts, changed, actor, revision = row
     recorded = dict(zip(RECORDED, texts, strict=True))
     return record(prefix, recorded, changed=datetime.fromisoformat(changed), actor=actor, revision=revision)
 
 
 def hold_of(row: Row) -> Hold | None:
-    """Convert the row ``row`` of the query ``holds`` (:class:`.statements.Statements`) to the hold of a name. Return
-    None for an end that Ararat does not write: the lookup of the name reports it.
-    """
+    """Convert a row of the query ``holds``. None for an end of another program: the lookup of the name reports it."""
     key, long, until, reason, status, embargo = row
     try:
         public_from = ALWAYS if status != "reserved" else embargo and _time(embargo)
@@ -250,12 +227,7 @@ def hold_of(row: Row) -> Hold | None:
 
 
 def time_of(key: str, stored: str) -> datetime:
-    """Parse ``stored``, the time in the database column ``changed`` of the name with the key ``key``. Raises
-    :class:`UnreadableBinding`.
-
-    >>> time_of("ark:12345/x", "2026-11-26T10:00:00.000000Z").isoformat()
-    '2026-11-26T10:00:00+00:00'
-    """
+    """Parse the time in the column ``changed``. Raises :class:`UnreadableBinding`."""
     try:
         return _time(stored)
     except (TypeError, ValueError) as error:

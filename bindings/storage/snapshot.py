@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 class DatabaseSnapshot:
-    """All bindings of a database at one moment, read on one connection (:class:`.stores.Snapshot`). ``clock`` returns
-    the time of this moment. It is called once, and only if the state of a name depends on it.
+    """All bindings of a database at one moment, read on one connection (:class:`.stores.Snapshot`). ``clock`` is called
+    once, and only if the state of a name depends on it.
     """
 
     def __init__(self, connection: Connection, statements: Statements, database: Database, clock: Clock) -> None:
@@ -41,9 +41,7 @@ class DatabaseSnapshot:
         self._database = database
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Yield all bindings in the order of their keys, also those of reserved names. ``unreadable`` is called with
-        each row that cannot be read. If it is None, such a row raises :class:`UnreadableBinding`.
-        """
+        """Yield all bindings by key, also of reserved names. Without ``unreadable``, an unreadable row raises."""
         for row in self._database.stream(self._connection, self._statements.all):
             try:
                 binding = binding_of(row)
@@ -63,9 +61,7 @@ class DatabaseSnapshot:
         return self._connection.execute(query, parameters).fetchall()
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield the rows of the database ``table`` in the order of its key. ``since`` limits them to rows from that
-        time on. ``names`` are the columns to read, or None for all.
-        """
+        """Yield the rows of a table in the order of its key, from ``since`` on, with the columns ``names`` or all."""
         quote = self._database.engine.dialect.identifier_preparer.quote
         columns = ", ".join(quote(name) for name in names or table.columns.keys())
         key = ", ".join(quote(column.name) for column in table.primary_key)
@@ -79,9 +75,7 @@ class DatabaseSnapshot:
             yield last_event_of(tuple(row))
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event of the name ``key``. ``revision`` is the number of
-        the event, from 1. Return None if the event does not exist.
-        """
+        """Return the columns :attr:`LastEvent.state` of one event, or None if it does not exist."""
         row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
         return row and tuple(row)
 

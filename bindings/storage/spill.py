@@ -15,9 +15,9 @@ _PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cac
 
 
 class Spill:
-    """A temporary SQLite table for data that can be too large for the memory. Above 64 MiB it is in a file. SQLite
-    deletes the file itself. ``table`` is the definition of the table, ``what`` names the action in the message of an
-    error, such as "the import". Raises :class:`BindingsUnavailable` if the disk cannot store it.
+    """A temporary SQLite table for data that can be too large for the memory. Above 64 MiB it is in a file, which
+    SQLite deletes. ``what`` names the action in errors, such as "the import". Raises :class:`BindingsUnavailable` if
+    the disk is full.
 
     >>> spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the import")
     >>> spill.add("INSERT INTO names VALUES (?)", [("y",), ("x",)])
@@ -59,22 +59,13 @@ class Spill:
 
 
 class SeenNames:
-    """A temporary index from each name of an imported table to its first line. It finds names that occur twice.
-
-    >>> seen = SeenNames()
-    >>> seen.add({"ark:12345/x": "2"})
-    >>> seen.lookup(["ark:12345/x", "ark:12345/y"])
-    {'ark:12345/x': '2'}
-    >>> seen.close()
-    """
+    """A temporary index from each name of an imported table to its first line. It finds names that occur twice."""
 
     def __init__(self) -> None:
         self._spill = Spill("lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID", "the import")
 
     def add(self, sources: dict[str, str]) -> None:
-        """Add names with their lines. ``sources`` maps keys that are not in the index to the numbers of their lines, as
-        text.
-        """
+        """Add the lines of keys that are not in the index."""
         self._spill.add("INSERT INTO lines VALUES (?, ?)", sources.items())
 
     def lookup(self, keys: Sequence[str]) -> dict[str, str]:

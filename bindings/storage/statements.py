@@ -1,6 +1,4 @@
-"""The SQL statements of a store as text for the driver, for SQLite and PostgreSQL. They need no SQLAlchemy, which takes
-longer to load than a command that reads one name.
-"""
+"""The SQL statements of a store as text for the driver, for SQLite and PostgreSQL, without SQLAlchemy."""
 
 # ruff: noqa: S608 - the statements contain names of the schema only
 
@@ -25,11 +23,8 @@ TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 
 
 class Statements:
-    """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
-
-    ``lacking`` are the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`): they are read as NULL. The
-    attributes are texts; ``few``, ``few_traced`` and ``lookups`` are tuples of texts. A statement takes its parameters
-    in the order in which they are in its text.
+    """The SQL statements of a store for one kind of database. A statement takes its parameters in the order of its
+    text. ``lacking`` are the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`): they are read as NULL.
     """
 
     def __init__(self, dialect_name: str, lacking: Collection[str] = ()) -> None:

@@ -1,6 +1,5 @@
-"""A store of bindings in an SQL database: fast lookups and durable changes. :mod:`assignment` decides about changes.
-:meth:`DatabaseStore.fetch` is the hot path: one prepared statement of :mod:`.statements` on a connection that is kept.
-The driver runs it, so that reading needs no SQLAlchemy. Changes use :meth:`DatabaseStore.transaction`.
+"""A store of bindings in an SQL database: fast lookups and durable changes, about which :mod:`assignment` decides.
+:meth:`DatabaseStore.fetch` is the hot path: one prepared statement on a connection that is kept, without SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -61,9 +60,8 @@ _READS_CURRENT: ContextVar[bool] = ContextVar("ararat reads current names", defa
 
 
 def read_current(enabled: bool) -> None:
-    """Choose for this thread or task whether it reads from the primary server of PostgreSQL, or from any server. With
-    ``enabled``, it sees all changes that were acknowledged before. The default is any server: visitors must be answered
-    also without a primary.
+    """Choose for this thread or task whether it reads from the primary server of PostgreSQL, and so sees all
+    acknowledged changes. By default it reads from any server: visitors must be answered also without a primary.
     """
     _READS_CURRENT.set(enabled)
 
@@ -74,7 +72,7 @@ def reads_current() -> bool:
 
 
 class DatabaseStore:
-    """A store of bindings in one SQLite or PostgreSQL database (:class:`.stores.Store`). :func:`open_store` opens it.
+    """A store of bindings in one SQLite or PostgreSQL database (:class:`.stores.Store`), opened by :func:`open_store`.
     ``str()`` returns its place without a password. All threads can use one object.
     """
 
@@ -111,9 +109,7 @@ class DatabaseStore:
             raise TooBroad(str(error)) from error
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of the names ``identifiers`` (normal forms), by their keys, with one statement. Keys that
-        are not bound are omitted.
-        """
+        """Return the bindings of normal forms by key, with one statement. Keys that are not bound are omitted."""
         # The tables contain only keys of printable ASCII, and no other text reaches the database.
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         if not keys:
@@ -126,8 +122,8 @@ class DatabaseStore:
         return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in bindings}
 
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
-        """Return the bindings of names as :meth:`fetch`, and the last traces of their targets, with one statement. Both
-        results have them as keys. A trace of an earlier target is omitted. A snapshot has no traces.
+        """Return bindings as :meth:`fetch`, and the last traces of their present targets, both by key. A snapshot has
+        no traces.
         """
         if not self._database.has_traces:
             return self.fetch(identifiers), {}
@@ -144,9 +140,7 @@ class DatabaseStore:
         return {each.identifier: each for each in bindings}, traces
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
-        """Return the first names below the name ``identifier``, at most ``most``. Rows that cannot be read are omitted.
-        Below a name are its parts and its variants, which continue it with a slash or a dot.
-        """
+        """Return the first parts and variants of a name, at most ``most``. Rows that cannot be read are omitted."""
         found: list[Binding] = []
         for row in self._rows(self._statements.below, (f"{identifier}.", f"{identifier}0", most)):
             with suppress(UnreadableBinding):
@@ -171,9 +165,7 @@ class DatabaseStore:
         return StoredRedirect(target, status, NOTHING) if metadata is None else stored_redirect_of(identifier, rows[0])
 
     def primaries(self) -> list[str] | None:
-        """Return the places of the servers of the URL that can be written. Return None if it names one server. A server
-        that cannot be reached is left out.
-        """
+        """Return the places of the reachable servers of the URL that can be written, or None if it names one server."""
         servers = self._database.servers()
         if len(servers) == 1:
             return None
@@ -197,32 +189,24 @@ class DatabaseStore:
         return bool((now := self._now()) and self._rows(self._statements.due, (now,)))
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the first changes of the names ``identifiers``, by key; keys without an actor are left
-        out.
-        """
+        """Return the actors of the first changes of names by key; keys without an actor are left out."""
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         return dict(self._rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the last changes of the names ``identifiers``, by key; keys without an actor are left
-        out.
-        """
+        """Return the actors of the last changes of names by key; keys without an actor are left out."""
         keys = {index_key(name): name for name in identifiers}
         rows = self._rows(self._statements.last_actors, (self._database.array_parameter(list(keys)),))
         return {keys[key]: actor for key, actor in rows}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return the actions of the last changes of the names ``identifiers``, by key. Keys that are not bound are
-        omitted.
-        """
+        """Return the actions of the last changes of names by key. Keys that are not bound are omitted."""
         keys = {index_key(name): name for name in identifiers}
         rows = self._rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
         return {keys[key]: action for key, action in rows}
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of the name with the key ``identifier``, the oldest first. The list is empty for an
-        unknown name.
-        """
+        """Return the changes of a key, the oldest first. The list is empty for an unknown name."""
         before: Binding | None = None
         events: list[Event] = []
         for *state, action, actor, source, operation in self._rows(self._statements.history, (index_key(identifier),)):
@@ -232,17 +216,15 @@ class DatabaseStore:
         return events
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return the numbers of the entries of the name with the key ``identifier`` in the public log, in their
-        order.
-        """
+        """Return the numbers of the entries of a key in the public log, in their order."""
         if not (identifier.isascii() and identifier.isprintable()):
             return []
         rows = self._rows(self._statements.log_entries, (index_key(identifier),))
         return [number for (number,) in rows]
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the first entry of the name with the key ``identifier`` in the public log: its number, and the time of
-        the change. Raises :class:`UnreadableBinding` for a time that Ararat does not write.
+        """Return the number and the time of the first entry of a key in the public log. Raises
+        :class:`UnreadableBinding`.
         """
         if not (identifier.isascii() and identifier.isprintable()):
             return None
@@ -261,15 +243,11 @@ class DatabaseStore:
         return count_names(lambda query: self._rows(query, ()), self._database)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``. ``after``
-        is :attr:`Page.next` of the page before, or None.
-        """
+        """Return a page of at most ``limit`` names. ``after`` is :attr:`Page.next` of the page before, or None."""
         return self.lists.page(self.lists.at_the_time(self._rows_of_list), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
-        """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted. ``selection``
-        contains the conditions for names.
-        """
+        """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted."""
         read, after = self.lists.at_the_time(snapshot.read), None
         while True:
             page = self.lists.page(read, selection, after, MAX_PAGE)
@@ -278,11 +256,8 @@ class DatabaseStore:
                 return
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
-        "state" or "month" (of creation); with None, the only key is "".
-
-        ``selection`` contains the conditions for names. With ``most`` and without ``by``, names above this number are
-        not counted. With both, :class:`TooBroad` is raised if more names must be read.
+        """Count names by "shoulder", "state" or "month" (of creation); without ``by``, the only key is "". Without
+        ``by``, names above ``most`` are not counted. With it, :class:`TooBroad` is raised if more names must be read.
         """
         if (kept := self.lists.kept_count(self._rows, selection, by, most)) is not None:
             return kept
@@ -301,13 +276,11 @@ class DatabaseStore:
     def current_rows(
         self, query: SelectBase, within: CoreConnection | None = None, /, **values: str | int
     ) -> list[Row]:
-        """Return the current rows of the query ``query``, also if the connections for reading are those of a standby
-        server.
+        """Return the current rows of a query: if a standby server answers, which can be some seconds old, they are read
+        again from the primary, or on the connection ``within``.
 
-        A standby can be some seconds old. Its rows are read again from the primary server. ``within`` is the connection
-        of a transaction that reads the rows, or None. ``values`` are the values of the parameters. The first column
-        must not be null. Pass the same object for the same query: it is compiled once. Raises
-        :class:`BindingsUnavailable` if the primary server cannot be reached.
+        The first column must not be null. Pass the same object for the same query: it is compiled once. ``values`` are
+        those of its parameters. Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
         """
         if query not in self._compiled:
             self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
@@ -335,21 +308,18 @@ class DatabaseStore:
         return self.lists.operations(self._rows_of_list, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return a page of the changes of names, the newest first, with numbers below ``below``. ``selection`` contains
-        the conditions for changes. ``limit`` is the maximum number of changes.
-        """
+        """Return a page of at most ``limit`` changes of names with numbers below ``below``, the newest first."""
         return events.page(self._rows_of_list, self._database.dialect_name, selection, below, limit)
 
     def moved_from(self, beginning: str, most_moves: int, limit: int) -> list[tuple[str, int | None]]:
-        """Return the keys of names whose target began with ``beginning`` before a change of it, each with the number of
-        the operation that changed it, or None. Only the last ``most_moves`` changes of targets are compared. ``limit``
-        is the maximum number of names.
+        """Return the keys of names whose target began with ``beginning`` before a change, each with the number of its
+        operation or None. Only the last ``most_moves`` changes of targets are compared.
         """
         return events.moved_from(self._rows_of_list, self._database.dialect_name, beginning, most_moves, limit)
 
     def rules_version(self) -> str:
-        """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding. New
-        patterns of minted names increase it, too.
+        """Return a counter of the changes of rules, prefix records, holds, the branding and patterns of minted
+        names.
         """
         return self._rows(_RULES_VERSION_SQL, ())[0][0]
 
@@ -358,8 +328,8 @@ class DatabaseStore:
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def holds(self) -> list[Hold]:
-        """Return the recorded holds of names, also those that have ended, in any order. Holds of prefixes are not
-        included. Compare them with the clock when they are used: a clock that is corrected later must not hide one.
+        """Return the recorded holds of names, in any order, without those of prefixes. Ended ones are included: compare
+        them with the clock when you use them, because it can be corrected later.
         """
         holds = (hold_of(row) for row in self._rows(self._statements.holds, ()))
         return [each for each in holds if each is not None]
@@ -396,12 +366,9 @@ class DatabaseStore:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[Transaction]:
-        """Begin a transaction for changes, which ends with the ``with`` block: committed, or rolled back after an
-        exception.
-
-        With ``exclusive``, other writers wait until it ends. With ``large``, and with ``exclusive``, its statements can
-        take long, while the server works on them. Raises :class:`Collision` if another writer changed the same row
-        first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+        """Begin a transaction, which is committed at the end of the ``with`` block, or rolled back after an exception.
+        With ``exclusive``, other writers wait. ``large`` permits long statements, too. Raises :class:`Collision` if
+        another writer changed the same row first, :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -422,9 +389,7 @@ class DatabaseStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[DatabaseSnapshot]:
-        """Begin a view of all bindings at this moment, which ends with the block. Other processes can write
-        meanwhile.
-        """
+        """Begin a view of all bindings at this moment, which ends with the block. Other processes can write."""
         if self._closed:
             raise BindingsUnavailable(CLOSED)
         from .snapshot import DatabaseSnapshot
@@ -453,9 +418,7 @@ class DatabaseStore:
 
 
 def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:
-    """Return the number of names in the database ``database``: exact up to :data:`MAX_COUNTED`, above it an estimate.
-    ``rows`` runs a query and returns its rows.
-    """
+    """Return the number of names in a database: exact up to :data:`MAX_COUNTED`, above it an estimate."""
     ((few,),) = rows(_COUNT)
     if few <= MAX_COUNTED:
         return NameCount(few, True)
@@ -471,13 +434,11 @@ def open_store(
     clock: Clock = utc_now,
     limits: SearchLimits = SearchLimits(),  # noqa: B008  it cannot be changed
 ) -> DatabaseStore:
-    """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
+    """Open the store of a database. With ``create``, create a missing SQLite file and missing tables. With ``older``,
+    tables of a version in :data:`.LACKING` are opened and keep their version, but have no lists and searches.
 
-    ``clock`` returns the current time in UTC. ``limits`` are those of lists and searches. With ``older``, tables of a
-    version in :data:`.LACKING` can be read and written, too, and keep their version. Lists and searches do not work for
-    them. Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program
-    and none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
-    :class:`BindingsUnavailable` if the database cannot be reached.
+    Raises :class:`BindingError`: ``foreign-database`` for tables of another program, ``schema-version`` for those of
+    another version of Ararat. Raises :class:`BindingsUnavailable` if the database cannot be reached.
     """
     if create:
         create_database(database)
@@ -488,9 +449,8 @@ def open_store(
 
 
 def create_database(database: Database, *, partitions: int = 0) -> bool:
-    """Create a missing SQLite file and missing tables. Return False if the tables exist already. ``database`` is an
-    SQLite file or a PostgreSQL database. A PostgreSQL database must exist. ``partitions`` is the number of partitions
-    of its names, 0 for one table. Raises like :func:`open_store`.
+    """Create a missing SQLite file and missing tables, or return False if they exist. A PostgreSQL database must exist.
+    ``partitions`` divides its names; 0 is one table. Raises like :func:`open_store`.
     """
     if has_tables(database):
         return False
@@ -501,9 +461,7 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
 
 
 def has_tables(database: Database, *, older: bool = False) -> bool:
-    """Return whether the database ``database`` already has the tables of Ararat. ``older`` is that of
-    :func:`open_store`. Raises like :func:`open_store`.
-    """
+    """Return whether a database has the tables of Ararat. Takes ``older`` and raises like :func:`open_store`."""
     if not database.exists():
         return False
     connection = database.connect_to_read()

@@ -29,11 +29,7 @@ def first_settings() -> dict[str, str]:
 
 
 def number_of(version: str | None) -> int | None:
-    """Return the number in ``version``, the version text of a database, or None for a text that is not a version.
-
-    >>> number_of("3"), number_of("x"), number_of(None)
-    (3, None, None)
-    """
+    """Return the number in the version text of a database, or None for another text."""
     return int(version) if version and re.fullmatch("[1-9][0-9]{0,8}", version) else None
 
 
@@ -45,9 +41,7 @@ def no_database(database: Database) -> NoTables:
 
 
 def wrong_version(database: Database, version: str | None) -> str | None:
-    """Return the error message for tables of another version, which ``version`` names. Return None for the version of
-    ``database``, an SQLite file or a PostgreSQL database.
-    """
+    """Return the error message for tables of another version than that of ``database``, or None."""
     if version == str(database.version):
         return None
     number = number_of(version)
@@ -63,9 +57,7 @@ def wrong_version(database: Database, version: str | None) -> str | None:
 
 
 def require_version(database: Database, version: str | None) -> None:
-    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have its version. ``database`` is
-    an SQLite file or a PostgreSQL database. A migration or a replaced file can change it.
-    """
+    """Raise :class:`BindingsUnavailable` if a migration or a replaced file changed the version of an open database."""
     # The version was right when the store was opened. Since then, the database was replaced or migrated.
     if fault := wrong_version(database, version):
         # `ararat --version` imports this module, so it must load quickly.

@@ -1,6 +1,5 @@
-"""Colours of the public pages: read the institution's colour, and derive readable ones for light and dark pages. Text
-and its background must have a contrast of at least 4.5 to 1 (WCAG 2.2, success criterion 1.4.3). A colour with a lower
-contrast is mixed with black for light pages, and with white for dark pages.
+"""Colours of the public pages: derive readable ones from the institution's, with a contrast of at least 4.5 to 1 (WCAG
+2.2, 1.4.3). A colour is mixed with black for light pages, and with white for dark pages.
 """
 
 from __future__ import annotations
@@ -33,11 +32,8 @@ class Readable(NamedTuple):
 
 
 def check(text: str) -> str:
-    """Check ``text``, a colour that a person entered, ``#rrggbb`` or ``#rgb``, and return it as ``#rrggbb`` in lower
-    case. Raises :class:`BindingError` with the code ``branding-colour``.
-
-    >>> check("#0B4F6C"), check("#07a")
-    ('#0b4f6c', '#0077aa')
+    """Return a colour ``#rrggbb`` or ``#rgb`` as ``#rrggbb`` in lower case. Raises :class:`BindingError`
+    (``branding-colour``).
     """
     colour = text.lower() if isinstance(text, str) else ""
     if not _COLOUR.fullmatch(colour):
@@ -48,7 +44,6 @@ def check(text: str) -> str:
 @lru_cache(maxsize=64)
 def readable(colour: str) -> Readable:
     """Return the variants of a colour ``#rrggbb`` that are readable on light and dark pages, as text and as background.
-    ``colour`` is ``#rrggbb``.
 
     >>> readable("#0b4f6c"), readable("#ffff00")
     (Readable(light='#0b4f6c', dark='#6a94a5'), Readable(light='#707000', dark='#ffff00'))
@@ -57,12 +52,7 @@ def readable(colour: str) -> Readable:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of the colours ``one`` and ``other`` (``#rrggbb``), from 1 (equal) to 21 (black and
-    white). Source: WCAG 2.2, definition of contrast ratio.
-
-    >>> round(contrast("#000000", "#ffffff"), 1)
-    21.0
-    """
+    """Return the contrast ratio of two colours ``#rrggbb``, from 1 (equal) to 21 (black and white), as in WCAG 2.2."""
     darker, lighter = sorted((_luminance(_channels(one)), _luminance(_channels(other))))
     return (lighter + 0.05) / (darker + 0.05)
 

@@ -1,6 +1,5 @@
-"""The logo of the public pages: a path of this site, or an image in a data URL. A data URL has a PNG, JPEG, GIF or WebP
-image. An SVG image can have scripts, so it needs a path: browsers run no scripts of an image that the element ``img``
-loads.
+"""The logo of the public pages: a path of this site, or a PNG, JPEG, GIF or WebP image in a data URL. An SVG image can
+have scripts, so it needs a path: browsers run no scripts of an image that the element ``img`` loads.
 """
 
 from __future__ import annotations
@@ -28,11 +27,8 @@ _FORMATS = {
 
 
 def check(text: str) -> str:
-    """Check a logo that a person entered, and return its stored form. ``text`` is a path of this site or a data URL.
-    Raises :class:`BindingError` with the code ``branding-logo``.
-
-    >>> check("/static/logo.svg")
-    '/static/logo.svg'
+    """Return a logo, a path of this site or a data URL, in stored form. Raises :class:`BindingError`
+    (``branding-logo``).
     """
     if isinstance(text, str) and text[:5].lower() == "data:":
         return _check_data(text)
@@ -50,11 +46,8 @@ def check(text: str) -> str:
 
 
 def data_url(image: bytes) -> str:
-    """Return ``image``, the content of a PNG, JPEG, GIF or WebP file, as a data URL. Raises :class:`BindingError` with
-    the code ``branding-logo``.
-
-    >>> data_url(b"GIF89a")
-    'data:image/gif;base64,R0lGODlh'
+    """Return the content of a PNG, JPEG, GIF or WebP file as a data URL. Raises :class:`BindingError`
+    (``branding-logo``).
     """
     if len(image) > MAX_BYTES:
         raise BindingError(

@@ -1,5 +1,5 @@
-"""The branding of the public pages, and the checks of its values. Settings and the store can both have a branding. Each
-value of the store replaces the one of the settings.
+"""The branding of the public pages, and the checks of its values. Each value in the store replaces that of the
+settings.
 """
 
 from __future__ import annotations
@@ -39,12 +39,9 @@ _MAIL = re.compile(r"[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,253}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Branding:
-    """The institution that the public pages show. A field without a value is None.
-
-    - ``institution``: its name. ``statement``: a text at the end of each page.
-    - ``logo``: a path of this site, or a data URL (:mod:`logos`).
-    - ``contact``: an e-mail address, a URL or another text.
-    - ``colour``: the colour of links and lines as ``#rrggbb`` (:mod:`colours`).
+    """The institution that the public pages show. ``statement`` is a text at the end of each page. ``logo`` is a path
+    of this site or a data URL, and ``colour`` that of links and lines as ``#rrggbb``. ``contact`` is an e-mail address,
+    a URL or another text.
     """
 
     institution: str | None = None
@@ -54,11 +51,7 @@ class Branding:
     statement: str | None = None
 
     def over(self, default: Branding) -> Branding:
-        """Return this branding with the values of ``default`` for the fields that have no value.
-
-        >>> Branding(contact="a@example.org").over(Branding(institution="A library", contact="b@example.org"))
-        Branding(institution='A library', logo=None, contact='a@example.org', colour=None, statement=None)
-        """
+        """Return this branding with the values of ``default`` for the fields that have no value."""
         own = {field: getattr(self, field) for field in FIELDS}
         return Branding(**{name: getattr(default, name) if text is None else text for name, text in own.items()})
 
@@ -68,11 +61,7 @@ class Branding:
 
     @property
     def digest(self) -> str:
-        """A text of 16 hexadecimal digits that differs between different brandings. Entity tags of pages contain it.
-
-        >>> Branding().digest == Branding().digest != Branding(colour="#ffffff").digest
-        True
-        """
+        """A text of 16 hexadecimal digits that differs between different brandings, for the entity tags of pages."""
         from hashlib import sha256  # it loads OpenSSL, and most commands do not need it
 
         return sha256(json.dumps(self.as_dict()).encode()).hexdigest()[:16]
@@ -82,9 +71,8 @@ NO_BRANDING = Branding()
 
 
 def check(values: Mapping[Field, str | None]) -> Branding:
-    """Check ``values``, the texts of a branding by field that a person entered, and return the branding in its stored
-    form. An empty text becomes None. Raises :class:`BindingError` with the code ``branding-text``, ``branding-logo`` or
-    ``branding-colour``.
+    """Return the branding with these texts in stored form. An empty text becomes None. Raises :class:`BindingError`
+    with the code ``branding-text``, ``branding-logo`` or ``branding-colour``.
 
     >>> check({"institution": " The Library ", "colour": "#07A", "logo": ""})
     Branding(institution='The Library', logo=None, contact=None, colour='#0077aa', statement=None)
@@ -107,8 +95,8 @@ def check_field(field: Field, text: str | None) -> str | None:
 
 
 def contact_address(contact: str) -> str | None:
-    """Return the address of the link to the ``contact`` of an institution: its URL, or ``mailto:`` and its e-mail
-    address. Return None for a contact that is neither, such as a telephone number.
+    """Return a contact as a URL or a ``mailto:`` address for a link, or None for another text, such as a telephone
+    number.
 
     >>> contact_address("maps@example.org"), contact_address("javascript:alert(1)")
     ('mailto:maps@example.org', None)

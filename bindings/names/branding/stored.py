@@ -1,4 +1,4 @@
-"""Versions of the branding in the store, as JSON in the table of settings. The current version has the name "branding".
+"""Versions of the branding in the store, as JSON in the table of settings. The current one has the name "branding".
 Each change keeps the version before it as "branding" and its number.
 """
 
@@ -23,11 +23,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BrandingVersion:
-    """A recorded version of the branding of the public pages, with its time and author.
-
-    - ``revision``: the number of the version, from 1.
-    - ``changed``, ``actor``: the time and the account of the change; None for an unknown account.
-    """
+    """A recorded version of the branding, with its time and author. ``revision`` counts from 1."""
 
     branding: Branding
     revision: int
@@ -50,8 +46,8 @@ def history_of(texts: Iterable[str]) -> list[BrandingVersion]:
 
 
 def version_of(text: str | None) -> BrandingVersion | None:
-    """Return the version of the branding from ``text``, its JSON text. Return None for None and for an invalid text. A
-    text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
+    """Return the version of the branding in a recorded JSON text. An invalid text is logged and ignored (None), so that
+    pages are still shown.
     """
     if text is None:
         return None

@@ -17,16 +17,8 @@ _DATACITE = "http://datacite.org/schema/kernel-"
 
 
 def check_datacite(text: str) -> None:
-    """Raise :class:`BindingError` if ``text``, the value of the metadata element ``datacite``, is not a DataCite record
-    in XML. Raises :class:`BindingError` with the code ``metadata-document``. A document type declaration is refused, so
-    that no entity exists: neither an external one nor one that expands.
-
-    >>> check_datacite('<resource xmlns="http://datacite.org/schema/kernel-4"/>')
-    >>> try:
-    ...     check_datacite('<!DOCTYPE resource [<!ENTITY a "b">]><resource>&a;</resource>')
-    ... except BindingError as error:
-    ...     print(error.message)
-    the metadata element datacite has a document type declaration
+    """Raise :class:`BindingError` (``metadata-document``) if the element ``datacite`` is not a DataCite record in XML.
+    A document type declaration is refused, so that no external or expanding entity exists.
     """
     depth = 0
 
@@ -74,11 +66,7 @@ def check_datacite(text: str) -> None:
 
 
 def check_schema(text: str) -> None:
-    """Raise :class:`BindingError` if ``text``, the value of the metadata element ``schema``, is not one JSON object.
-    Raises :class:`BindingError` with the code ``metadata-document``.
-
-    >>> check_schema('{"@type": "Map"}')
-    """
+    """Raise :class:`BindingError` (``metadata-document``) if the element ``schema`` is not one JSON object."""
     try:
         read = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:

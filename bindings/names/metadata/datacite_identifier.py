@@ -1,6 +1,7 @@
 """The element ``identifier`` of a DataCite record in XML: a record states the name that it is recorded for. A program
-that mints a name cannot know it, so it sends a placeholder. EZID sets the element in the same way. Source: EZID API,
-version 2, "Metadata profiles"; DataCite Metadata Schema 4.5, property 1; decision X-10.
+that mints a name cannot know it, so it sends a placeholder, which is replaced as EZID does.
+
+Source: EZID API, version 2, "Metadata profiles"; DataCite Metadata Schema 4.5, property 1; decision X-10.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _NO_TEXT = re.compile(r"\s*(?:\(:[a-z]+\)\s*)?")
 
 
 class _Place(NamedTuple):
-    """The bytes of the element in the document, the name of its tag, and the type and text that it states. The element
-    is missing if ``start`` is ``end``.
+    """The position of the element in bytes, its tag, type and text. A missing element has ``start`` equal to
+    ``end``.
     """
 
     start: int
@@ -34,12 +35,9 @@ class _Place(NamedTuple):
 
 
 def with_identifier(document: str, key: str, shown: str | None = None, *, refuses: bool = True) -> str:
-    """Return a DataCite record in XML with the name ``key`` as its identifier. ``shown`` is written instead if it is
-    set.
-
-    The other parts of the document stay as they are. Raises :class:`BindingError` with the code ``metadata-document``
-    for a record with another type of identifier, if it has a text and not just a code such as ``(:tba)``. Without
-    ``refuses`` such an identifier is replaced, because an older version recorded it.
+    """Return a DataCite record in XML with the name ``key``, or with the text ``shown``, as its identifier. Raises
+    :class:`BindingError` (``metadata-document``) for an identifier of another type with a text that is not a code such
+    as ``(:tba)``. Without ``refuses`` it is replaced, because an older version recorded it.
 
     >>> record = '<resource xmlns="http://datacite.org/schema/kernel-4"><identifier/></resource>'
     >>> with_identifier(record, "ark:12345/x5").partition("kernel-4")[2]

@@ -1,9 +1,6 @@
-"""The facts of the DataCite Metadata Schema, version 4.7, and the check of a record in XML against them.
-
-They are the elements with their number and order, the attributes, and the controlled values. Of a record of an older
-schema, such as kernel-3, only the required elements are checked. The element ``identifier`` can be missing, because
-each record gets that of its name (:mod:`.datacite_identifier`). Source: DataCite Metadata Schema 4.7, XML schema;
-decision X-16.
+"""The facts of the DataCite Metadata Schema, version 4.7, and the check of a record in XML against them. Of a record of
+an older schema, such as kernel-3, only the required elements are checked. ``identifier`` can be missing, because each
+record gets that of its name (:mod:`.datacite_identifier`). Source: XML schema of version 4.7; decision X-16.
 """
 
 from __future__ import annotations
@@ -27,9 +24,8 @@ _Text = Literal["none", "any", "some", "year", "language", "longitude", "latitud
 
 
 class _Rule(NamedTuple):
-    """The content that an element can have. ``children`` are the names of its elements with ``?``, ``*`` or ``+`` for
-    their number, once without a sign. ``attributes`` are names, with ``!`` for a required one. ``is_ordered`` is
-    whether the order of the elements counts.
+    """The content of an element: its ``children`` with ``?``, ``*`` or ``+`` for their number (once without a sign),
+    and its attributes, with ``!`` for a required one.
     """
 
     children: str = ""
@@ -188,9 +184,8 @@ class _Open(NamedTuple):
 
 
 def check_record(document: str) -> None:
-    r"""Raise :class:`BindingError` if a well-formed DataCite record in XML does not fit the DataCite schema. The code
-    is ``metadata-document``, and the message contains the line of the first wrong part. Raises :class:`BindingError`
-    with the code ``metadata-document``, and with the line in its message, for the first part that does not fit.
+    r"""Raise :class:`BindingError` (``metadata-document``) for the first part of a well-formed record in XML that does
+    not fit the DataCite schema. The message has its line.
 
     >>> try:
     ...     check_record('<resource xmlns="http://datacite.org/schema/kernel-4">\n<title/></resource>')

@@ -1,10 +1,8 @@
 """Fold letters for the search, as a reader does who ignores case, accents and punctuation.
 
-A text becomes words of folded letters between single spaces. Letters with a usual second spelling, such as ö and ø, are
-folded to both: ``Köln`` is found as ``Koln`` and as ``Koeln``. An ideograph, a Kana letter and a Hangul syllable are
-words of their own, because these texts have no spaces between words. Databases store the folded text of each name
-(:func:`search_text`) and search for parts of it (:func:`parts`). So all of them find the same names. A change of this
-module changes stored values: it needs a step in ``bindings/migration``.
+Letters with a usual second spelling, such as ö and ø, are folded to both: ``Köln`` is found as ``Koln`` and as
+``Koeln``. Ideographs, Kana and Hangul are words of one character. Databases store the folded text of each name, so a
+change of this module needs a step in ``bindings/migration``.
 """
 
 from __future__ import annotations
@@ -94,7 +92,7 @@ def _is_word(char: str) -> bool:
 
 
 def fold(text: str) -> str:
-    """Return ``text`` as folded words between single spaces, for a search that ignores case, accents and punctuation.
+    """Return the folded words of a text between single spaces.
 
     >>> fold("Große  Straße, Łódź"), fold("Œuvre"), fold("αγγείο"), fold("INV 1901/0001")
     ('grosse strasse lodz', 'oeuvre', 'αγγειο', 'inv 1901 0001')
@@ -107,8 +105,7 @@ def fold(text: str) -> str:
 
 
 def spellings(text: str) -> tuple[str, ...]:
-    """Return the folded form of ``text``, and its second spelling if it has one, as for ``Köln``: ``koln`` and
-    ``koeln``.
+    """Return the folded form of a text, and its second spelling if it has one.
 
     >>> spellings("Käthe Müller"), spellings("map")
     (('kathe muller', 'kaethe mueller'), ('map',))
@@ -145,7 +142,7 @@ def text_of(binding: Binding) -> str:
 
 
 def title_of(metadata: Mapping[str, str]) -> str:
-    """Return the title of a resource from its ``metadata``, or else its creator, or "". Codes are left out.
+    """Return the title of a resource, or else its creator, or "". Codes are left out.
 
     >>> title_of({"erc.what": "(:unav)", "dc.title": "Map"}), title_of({"erc.who": "(:unkn) Noah"}), title_of({})
     ('Map', 'Noah', '')
@@ -158,20 +155,16 @@ def title_of(metadata: Mapping[str, str]) -> str:
 
 
 def sorted_title(metadata: Mapping[str, str]) -> str | None:
-    """Return the folded title of a resource from its ``metadata``, by which lists are sorted. Return None without a
-    title.
-
-    >>> sorted_title({"erc.what": "Über Land"}), sorted_title({})
-    ('uber land', None)
-    """
+    """Return the folded title of a resource, by which lists are sorted, or None without a title."""
     recorded = next((text for element in TITLES if (text := metadata.get(element))), "")
     return fold(recorded[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None
 
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the spellings of each of ``words``, the words of a query. A text matches if it contains one spelling of
-    each word. A word of one or two letters has a space before it, because it must begin a word. A single letter alone
-    is a whole word, because it would begin too many. A word without letters and digits is left out.
+    """Return the spellings of each word of a query. A text matches if it contains one spelling of each word.
+
+    A word of one or two letters has a space before it, because it must begin a word. A single letter alone is a whole
+    word. A word without letters and digits is left out.
 
     >>> parts(["Müller", "objekt/17", "ab", "x", "&"])
     [('muller', 'mueller'), ('objekt 17',), (' ab',), (' x',)]
@@ -184,8 +177,7 @@ def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
-    """Return whether ``text``, the search text of a name, contains each word of a query. ``words`` has the spellings of
-    each word: one of them is enough.
+    """Return whether a search text contains one of the spellings of each word of a query.
 
     >>> contains(search_text(["Käthe Müllerin"]), parts(["ulleri", "kaethe"]))
     True
@@ -194,9 +186,7 @@ def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
 
 
 def rarest(part: str) -> str:
-    """Return the piece of ``part``, a part of a word of a query, that few texts have. It is looked up in an index. The
-    words of an address, such as its scheme and host, are in the texts of many names. Its number is not: the longest
-    word with a digit, with the space before it.
+    """Return the piece of a word of a query that few texts have, to look up in an index: the longest word with a digit.
 
     >>> rarest("h45 example org c0 12345"), rarest("objekt 17"), rarest("inv 1901 0001")
     (' 12345', 'objekt 17', 'inv 1901 0001')
@@ -210,7 +200,7 @@ def rarest(part: str) -> str:
 
 
 def trigrams(part: str) -> list[str]:
-    """Return the pieces of three characters that together cover ``part``, a part of a word, for an index of trigrams.
+    """Return the pieces of three characters that together cover a part of a word, for an index of trigrams.
 
     >>> trigrams("objekt 1")
     ['obj', 'ekt', 't 1']

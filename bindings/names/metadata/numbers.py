@@ -1,6 +1,6 @@
-"""The numbers of a thing: its inventory number, further numbers such as a barcode, and former ones. The resource
-identifies the thing permanently. The number on the object can change: a typing error is corrected, or a loan is
-acquired. A binding records only what differs: without a recorded number, the resource is the current number.
+"""The numbers of a thing: its inventory number, further numbers such as a barcode, and former ones. The resource never
+changes, but a number on the object can. A binding records only what differs: by default the resource is the current
+number.
 """
 
 from __future__ import annotations
@@ -27,11 +27,9 @@ MAX_NUMBERS = 50
 
 
 def check(numbers: Any) -> Mapping[str, str]:
-    """Check the numbers of a request, and return them in stored form, with one text for each kind.
-
-    ``numbers`` maps some of :data:`~ararat.bindings.names.binding.NUMBER_KINDS` to texts or to lists of texts. Several
-    numbers in a text have a vertical line between them. An empty value deletes the numbers of a kind. Raises
-    :class:`BindingError` with the code ``number-kind``, ``number-several`` or ``number-text``.
+    """Return the numbers of a request in stored form, one text per kind
+    (:data:`~ararat.bindings.names.binding.NUMBER_KINDS`). Values are lists, or texts with "|" between numbers; an empty
+    one deletes. Raises :class:`BindingError` with the code ``number-kind``, ``number-several`` or ``number-text``.
 
     >>> dict(check({"current": " 2024.17 ", "further": ["B 1", "B 2"], "former": None}))
     {'current': '2024.17', 'further': 'B 1|B 2', 'former': ''}
@@ -55,13 +53,9 @@ def check(numbers: Any) -> Mapping[str, str]:
 
 
 def merged(existing: Binding | None, changes: Mapping[str, str], resource: str | None) -> Mapping[str, str]:
-    """Return the numbers to record for a name after a change.
-
-    - ``existing``: the recorded binding, or None for a new name.
-    - ``changes``: the checked numbers of the request. Kinds that it does not state stay.
-    - ``resource``: the resource after the change. A current number that is equal to it is not recorded.
-
-    A current number that is replaced becomes a former one, unless the request states the former ones.
+    """Return the numbers to record after a change. Kinds that the request does not state stay. A current number is not
+    recorded if it is the resource after the change. A replaced one becomes a former number, unless the request states
+    these.
     """
     recorded = existing.numbers if existing is not None else NOTHING
     texts = {**recorded, **changes}

@@ -1,9 +1,8 @@
-"""The vocabulary of persistence statements: how long a resource is available, and how its content can change.
+"""The vocabulary of persistence statements: how long a resource is available, and how its content can change. A value
+begins with a term; other texts are possible, and :func:`warnings_about` reports them. The definitions are in our words.
 
-A value begins with a term, and other words can follow after a comma, colon, semicolon, bracket or dash. Other texts are
-possible, and :func:`warnings_about` reports them. The definitions are in our words. Source: Kunze, Calvert, DeBarry,
-Hanlon, Janee, Sweat, "Persistence Statements: Describing Digital Stickiness", Data Science Journal 16 (2017) 39,
-doi:10.5334/dsj-2017-039; decision P-15.
+Source: Kunze, Calvert, DeBarry, Hanlon, Janee, Sweat, "Persistence Statements: Describing Digital Stickiness", Data
+Science Journal 16 (2017) 39, doi:10.5334/dsj-2017-039; decision P-15.
 """
 
 from __future__ import annotations
@@ -66,14 +65,11 @@ _FIRST_WORD = re.compile(rf"\s*([A-Za-z]+)\s*(?:[,;:{_SEPARATORS}].*)?", re.DOTA
 
 
 def term(element: str, text: str | None) -> str | None:
-    """Return the term of the persistence vocabulary with which the statement ``text`` begins, such as "lifetime".
-    Return None without one. ``element`` is the short name of the statement: "persistence", "availability" or
-    "variance".
+    """Return the term with which a statement begins, such as "lifetime", or None. ``element`` is "persistence",
+    "availability" or "variance".
 
     >>> term("availability", "Lifetime"), term("availability", "finite (until 2030)"), term("variance", "lifetime")
     ('lifetime', 'finite', None)
-    >>> term("availability", "banana"), term("availability", "lifetimes"), term("availability", None)
-    (None, None, None)
     """
     match = _FIRST_WORD.fullmatch(text or "")
     word = match[1].lower() if match else ""
@@ -81,8 +77,7 @@ def term(element: str, text: str | None) -> str | None:
 
 
 def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
-    """Return the definitions of the terms in ``elements``, the persistence statements by their short namesby the same
-    short names.
+    """Return the definitions of the terms in persistence statements, by the same short names.
 
     >>> definitions({"who": "Noah", "availability": "lifetime", "variance": "unknown"})
     {'availability': 'It is available as long as the institution exists.'}
@@ -92,8 +87,7 @@ def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
 
 
 def split(element: Element, text: str) -> tuple[str, str]:
-    """Split ``text``, the persistence statement in ``element``, into its term and the words after it, for the fields of
-    a form. A statement without a term has only words.
+    """Split a persistence statement into its term, or "", and the words after it, for the fields of a form.
 
     >>> split("availability", "finite, until 2030"), split("variance", "rising (yearly)"), split("variance", "unknown")
     (('finite', 'until 2030'), ('rising', '(yearly)'), ('', 'unknown'))
@@ -106,13 +100,10 @@ def split(element: Element, text: str) -> tuple[str, str]:
 
 
 def joined(element: str, chosen: str, words: str) -> str:
-    """Join the term ``chosen`` by a user and further ``words`` to a persistence statement. Words that begin with a term
-    replace it. ``element`` is the short name of the statement.
+    """Join a term and further words to a persistence statement. Words that begin with a term replace it.
 
     >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")
     ('finite, until 2030', 'rising (yearly)')
-    >>> joined("availability", "lifetime", ""), joined("availability", "", "unknown"), joined("variance", "", "rising")
-    ('lifetime', 'unknown', 'rising')
     """
     words = words.strip()
     if not chosen or not words or term(element, words):
@@ -121,11 +112,9 @@ def joined(element: str, chosen: str, words: str) -> str:
 
 
 def is_promised(availability: str | None, persistence: str | None) -> bool:
-    """Return whether the statements ``availability`` and ``persistence`` of a name promise that it is persistent
-    (ARK-007, decision P-18).
-
-    A stated availability decides. Without one, the statement of persistence must be a term that promises it, or the
-    word "persistent". Other texts promise nothing, because a text can also say that nothing is guaranteed.
+    """Return whether the statements of a name promise that it is persistent (ARK-007, decision P-18). A stated
+    availability decides. Without one, the persistence must be a term that promises it, or "persistent": a text can also
+    deny it.
 
     >>> is_promised("lifetime", "Not Guaranteed"), is_promised("finite", "persistent"), is_promised(None, "subinfinite")
     (True, False, True)
@@ -138,9 +127,7 @@ def is_promised(availability: str | None, persistence: str | None) -> bool:
 
 
 def is_denied(text: str) -> bool:
-    """Return whether the persistence statement ``text`` promises nothing, such as "Not Guaranteed" or ``(:unkn)``. "Not
-    Guaranteed" is the first level of the National Library of Medicine. The terms finite and indefinite promise nothing
-    either.
+    """Return whether a statement promises nothing, such as "Not Guaranteed", finite, indefinite or ``(:unkn)``.
 
     >>> is_denied("Not Guaranteed: no commitment has been made"), is_denied("indefinite"), is_denied("We keep it.")
     (True, True, False)
@@ -152,9 +139,8 @@ def is_denied(text: str) -> bool:
 
 
 def warnings_about(statements: Mapping[str, str], recorded: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:
-    """Yield a warning for each persistence statement that does not begin with a term of the vocabulary. ``statements``
-    can have the keys ``erc.availability`` and ``erc.variance``. A value that begins with a code such as ``(:unkn)`` has
-    no warning, and neither has a value that is in ``recorded`` already.
+    """Yield a warning for each persistence statement that does not begin with a term, unless it begins with a code such
+    as ``(:unkn)`` or is in ``recorded``. The keys are ``erc.availability`` and ``erc.variance``.
 
     >>> for warning in warnings_about({"erc.availability": "banana", "erc.variance": "frozen"}):
     ...     print(warning.message)

@@ -1,6 +1,5 @@
 """Find data about persons in a new name, and warn: a name enters the public log, and can never be removed. The rules
-find e-mail addresses, ORCID iDs and ISNIs, telephone numbers, dates of birth, and national numbers. They need little
-time, and few names without personal data match them. A name that they do not find can be personal, too.
+find e-mail addresses, ORCID iDs, ISNIs, telephone numbers, dates of birth, and national numbers; not all personal data.
 """
 
 from __future__ import annotations
@@ -137,9 +136,8 @@ def _can_match(text: str) -> bool:
 def warnings_about(
     name: str, target: str | None = None, resource: str | None = None, metadata: Mapping[str, str] | None = None
 ) -> list[NameWarning]:
-    """Return warnings about data of persons in a new name and its values, such as an e-mail address. ``target``,
-    ``resource`` and ``metadata`` are its values. None is not checked. The warnings do not contain the data. ``name`` is
-    the name as it is written, with its hyphens.
+    """Return warnings about data of persons in a new name, as written with its hyphens, and in its values. The warnings
+    do not contain the data.
 
     >>> print(warnings_about("ark:12345/jane.doe@example.org")[0].message)
     the name contains an e-mail address; a name enters the public log and can never be removed
@@ -159,8 +157,8 @@ def of_binding(binding: Binding) -> list[NameWarning]:
 
 
 def of_bindings(bindings: Sequence[Binding]) -> list[list[NameWarning]]:
-    """Return warnings about data of persons in ``bindings``: one list for each binding. It takes a fraction of the time
-    if few bindings have warnings: most are searched together.
+    """Return the warnings about data of persons for each binding. It is faster than single calls: most are searched
+    together.
     """
     warnings: list[list[NameWarning]] = [[] for _ in bindings]
     texts = [_text(each) for each in bindings]

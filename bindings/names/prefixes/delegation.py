@@ -1,9 +1,7 @@
-"""The delegation of a NAAN or shoulder to another resolver, and its earlier institutions.
-
-A delegated prefix has the address of another resolver. A name below it that is not bound here leads there, in the
-spelling of the request and with its query. The address is the beginning of addresses, such as ``https://lower.example``
-or a template with one variable (:mod:`.rule_templates`). A network that is closed to clients outside has no resolver,
-only a page for people: names lead to that page.
+"""The delegation of a NAAN or shoulder to another resolver, and its earlier institutions. An unbound name below a
+delegated prefix leads to the address of the other resolver, in the spelling of the request and with its query. The
+address is a beginning such as ``https://lower.example``, a template with one variable (:mod:`.rule_templates`), or only
+a page for people, if the network is closed to clients outside.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ class Predecessor(NamedTuple):
 
 
 def read_lineage(text: str | None) -> list[Predecessor]:
-    """Return the earlier institutions of a prefix from the recorded JSON ``text``, the first one first.
+    """Return the earlier institutions of a prefix from the recorded JSON, the first one first.
 
     >>> read_lineage('[{"who": "Old Library", "contact": null, "until": "2026-11-26"}]')
     [Predecessor(who='Old Library', contact=None, until='2026-11-26')]
@@ -56,20 +54,15 @@ def write_lineage(predecessors: list[Predecessor]) -> str:
 
 
 def check_state(text: str) -> str:
-    """Check ``text``, the state of a prefix that a user entered, and return its stored form: "" for "active". Raises
-    :class:`BindingError` with the code ``prefix-state``.
-
-    >>> check_state("active"), check_state("retired")
-    ('', 'retired')
-    """
+    """Return the state of a prefix in stored form: "" for "active". Raises :class:`BindingError` (``prefix-state``)."""
     if text not in ("active", "delegated", "retired"):
         raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.shown(text)))
     return "" if text == "active" else text
 
 
 def check_resolver(text: str) -> str:
-    """Check ``text``, the address of the resolver of a delegated prefix: an http(s) URL, or a template with one
-    variable. Raises :class:`BindingError` with the code ``prefix-address`` or ``rule-template``.
+    """Return the http(s) URL or template of the resolver of a delegated prefix in stored form. Raises
+    :class:`BindingError` (``prefix-address``, ``rule-template``).
 
     >>> check_resolver("https://lower.example/"), check_resolver("https://lower.example/?id=${pid:given}")
     ('https://lower.example', 'https://lower.example/?id=${pid:given}')
@@ -91,11 +84,8 @@ def check_resolver(text: str) -> str:
 
 
 def check_address(text: str) -> str:
-    """Check ``text``, the address of a page or service in a prefix record, and return its stored form. Raises
-    :class:`BindingError` with the code ``prefix-address``.
-
-    >>> check_address("https://Example.org/names")
-    'https://example.org/names'
+    """Return the address of a page or service of a prefix in stored form. Raises :class:`BindingError`
+    (``prefix-address``).
     """
     validation.check(text, "prefix-address", Translatable("Address"), MAX_ADDRESS)
     try:
@@ -110,9 +100,7 @@ def check_address(text: str) -> str:
 
 
 def check_lineage(text: str) -> str:
-    """Check ``text``, the JSON text of the earlier institutions in a table, and return it. Raises :class:`BindingError`
-    with the code ``prefix-lineage``.
-    """
+    """Return the JSON of the earlier institutions in a table. Raises :class:`BindingError` (``prefix-lineage``)."""
     validation.check(text, "prefix-lineage", Translatable("Lineage"), _MAX_LINEAGE)
     try:
         items = json.loads(text)
@@ -136,9 +124,8 @@ def _is_text(predecessor: Predecessor) -> bool:
 
 
 def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], changes: Mapping[Any, str]) -> None:
-    """Check the delegation in a prefix record after a change, and delete the addresses of a former resolver from it.
-    ``before`` and ``after`` are the texts of the record, ``changes`` those of the change. Raises :class:`BindingError`
-    with the code ``prefix-retired`` or ``prefix-delegation``.
+    """Check the delegation in the texts of a prefix record after a change, and delete the addresses of a former
+    resolver. Raises :class:`BindingError` (``prefix-retired``, ``prefix-delegation``).
     """
     state = after.get("state", "active")
     if before.get("state") == "retired" and state != "retired":
@@ -168,9 +155,8 @@ def _spell(core: str, key: str) -> str:
 
 
 def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:
-    """Return the address of a name at the resolver to which its prefix is delegated. Return None for an invalid one.
-    ``key`` is the normal form of the name, and ``given`` the name as received, with its query. ``resolver`` is the
-    address or template of the resolver, and ``prefix`` the delegated prefix.
+    """Return the address of a name at the resolver of its delegated prefix, or None if it is invalid. ``resolver`` is
+    an address or a template, and ``given`` the name as received, with its query.
 
     >>> address_elsewhere("https://lower.example", "ark:12345/x5", "ark:12345/x5ab", "ark:/12345/x5-ab?info")
     'https://lower.example/ark:/12345/x5-ab?info'

@@ -1,8 +1,6 @@
-"""Holds: a name, or all names below a prefix, are described and do not redirect until a time.
-
-A hold belongs to the record of a name or of a prefix. It ends by the clock, and its end stays recorded until it is
-released. A hold of a name includes all names below it, those that continue it with a slash or a dot. Of several holds
-the narrowest one is shown: that of the longest name or prefix.
+"""Holds: a name, or all names below a prefix, are described and do not redirect until a time. A hold of a name includes
+the names that continue it with a slash or a dot. Its end stays recorded until it is released. Of several holds, that of
+the longest name or prefix is shown.
 
 >>> from datetime import UTC, datetime
 >>> holds = Holds([Hold("ark:12345/x", read_end("2027-03-01"), "a court order")])
@@ -32,9 +30,8 @@ _DAY = timedelta(days=1)
 
 
 def read_end(text: str) -> datetime:
-    """Parse ``text``, the end of a hold, and return it as a time in UTC. The text is a time in RFC 3339 with its
-    offset, or a date. The hold includes the whole day of a date in UTC, so that it ends at midnight after it. Raises
-    :class:`BindingError` with the code ``hold-until``.
+    """Return the end of a hold in UTC: a time in RFC 3339 with its offset, or a date, whose whole day in UTC is
+    included. Raises :class:`BindingError` (``hold-until``).
 
     >>> print(read_end("2027-03-01"), read_end("2027-03-01T12:00:00+01:00"))
     2027-03-02 00:00:00+00:00 2027-03-01 11:00:00+00:00
@@ -63,8 +60,8 @@ def require_limited(until: datetime, now: datetime) -> None:
 
 
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
-    """Check ``until``, the end of a new hold, and ``reason``, a text for visitors. Return both in their stored form.
-    Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    """Return the end and the reason of a new hold in stored form. Raises :class:`BindingError` (``hold-until``,
+    ``hold-reason``).
     """
     until = until.astimezone(UTC)
     if until <= now:
@@ -98,8 +95,8 @@ class Holds:
         return bool(self._names or self._prefixes)
 
     def current(self, now: datetime) -> list[Hold]:
-        """Return the holds of public names and prefixes that last at the time ``now``. Holds of names come first, then
-        those of prefixes, each in the order of keys.
+        """Return the holds of public names and then of prefixes that last at the time ``now``, each in the order of
+        keys.
         """
         holds = [*self._names.values(), *self._prefixes.values()]
         return sorted(
@@ -108,9 +105,7 @@ class Holds:
         )
 
     def may_cover(self, key: str) -> bool:
-        """Return whether a hold can stop the redirect of the name ``key``. This check is quick, and can be true without
-        a hold.
-        """
+        """Return whether a hold can stop the redirect of a name. This is quick, and can be true without a hold."""
         if not self:
             return False
         if self._names and (key in self._names or "/" in key[key.find("/") + 1 :] or "." in key):
@@ -118,20 +113,17 @@ class Holds:
         return any(key[:length] in self._prefixes for length in self._lengths)
 
     def over(self, key: str, now: datetime, above: Collection[str] = (), *, read: str | None = None) -> Hold | None:
-        """Return the narrowest hold that stops the redirect of a name at a time, or None. Holds of names that are not
-        public are omitted.
-
-        - ``key``: the normal form of the name, or of a text below it.
-        - ``above``: further names whose holds include this name: those that it is a variant of.
-        - ``read``: the name whose record was read, so that its hold here can be older.
+        """Return the narrowest hold that stops the redirect of a name or text at a time, or None. Names that are not
+        public have none. ``above`` are names whose holds include it, because it is their variant. ``read`` is a name
+        whose record was read, so that its hold here can be older.
         """
         holds = [each for each in self._of_names(key, above, read) if each.is_public(now)]
         holds += [hold for length in self._lengths if (hold := self._prefixes.get(key[:length])) is not None]
         return narrowest(holds, now)
 
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
-        """Return the next time at which a hold begins to stop the redirect of the name ``key``, or None. A hold of a
-        reserved name begins when the name becomes public.
+        """Return the next time at which a hold begins to stop the redirect of a name, as when a reserved one becomes
+        public.
         """
         holds = (each for each in self._of_names(key, above, None) if not each.is_public(now))
         times = (each.public_from for each in holds if each.public_from is not None and each.public_from < each.until)

@@ -1,6 +1,5 @@
-"""Patterns of minted names: a beginning, a number of characters, and optionally a check character. The beginning is a
-NAAN, a shoulder, or the beginning of URNs. The templates of rules are checked in
-:mod:`ararat.bindings.names.prefixes.rule_templates`.
+"""Patterns of minted names: a NAAN, a shoulder or the beginning of URNs, a number of characters, and optionally a check
+character.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ _SAMPLES = 97
 
 
 class Form(NamedTuple):
-    """The form of minted names after their beginning. ``length`` is the number of minted characters, without the check
-    character. ``check`` is the kind of check character, or None. ``digits`` is whether only digits are used.
+    """The form of minted names after their beginning. ``length`` is without the check character, and ``digits`` is
+    whether only digits are used.
     """
 
     length: int = DEFAULT_LENGTH
@@ -52,7 +51,7 @@ class Form(NamedTuple):
 
     @property
     def words(self) -> str:
-        """A description of the form of minted names in words, for pages and messages.
+        """A description of the form in words, for pages and messages.
 
         >>> Form(4, "noid").words, Form(9, "nbn", True).words
         ('4 betanumeric characters and a check character for NAAN and Name', '9 digits and a check digit for the URN')
@@ -65,11 +64,9 @@ class Form(NamedTuple):
 
 
 def read_form(text: str) -> Form | None:
-    """Parse the text of the form of minted names, such as ``29^8+check``. Return None for another text.
-
-    The text is the number of different characters (29 or 10), a circumflex and the number of characters. ``+check``
-    adds a check character that covers the NAAN and the Name, and ``+name`` one that covers only the Name. ``+nbn`` adds
-    the check digit of the German National Library.
+    """Parse the form of minted names, or return None for another text. It is the number of different characters (29 or
+    10), a circumflex and their count. ``+check`` adds a check character over NAAN and Name, ``+name`` one over the
+    Name, and ``+nbn`` the check digit of the German National Library.
 
     >>> read_form("29^8+check"), read_form("10^6"), read_form("8")
     (Form(length=8, check='noid', digits=False), Form(length=6, check=None, digits=True), None)
@@ -79,15 +76,8 @@ def read_form(text: str) -> Form | None:
 
 
 def require_check(beginning: str, check: Check | None, code: str) -> None:
-    """Raise :class:`BindingError` with ``code`` if names with this ``beginning`` cannot have the check character
-    ``check``.
-
-    >>> require_check("urn:nbn:de:gbv:089-", "nbn", "prefix-pattern")
-    >>> try:
-    ...     require_check("urn:nbn:se:uu:", "nbn", "prefix-pattern")
-    ... except BindingError as error:
-    ...     print(error.message)
-    the check digit +nbn is that of URNs that begin with urn:nbn:de:, not with urn:nbn:se:uu:
+    """Raise :class:`BindingError` with ``code`` if names with this beginning cannot have the check character. The check
+    digit ``+nbn`` belongs to URNs that begin with ``urn:nbn:de:``.
     """
     if check == "nbn" and not beginning.startswith(GERMAN):
         message = Translatable(
@@ -112,12 +102,9 @@ def _german_check_digit(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The form of the names to mint below a NAAN, a shoulder or the beginning of URNs.
-
-    - ``beginning``: the text before the minted characters, such as ``ark:12345/x5`` or ``urn:nbn:se:uu:diva-``.
-    - ``length``: the number of characters after it, without the check character.
-    - ``check``: the check character, or None for names without one.
-    - ``digits``: whether all characters are digits. Numbers whose check character is a letter are then skipped.
+    """The form of the names to mint below ``beginning``, such as ``ark:12345/x5`` or ``urn:nbn:se:uu:diva-``.
+    ``length`` does not count the check character. With ``digits``, numbers whose check character is a letter are
+    skipped.
     """
 
     beginning: str
@@ -151,9 +138,8 @@ class Pattern:
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """Return the name of the pattern with the number ``number`` from 0 to ``numbers`` - 1, or None if minting skips
-        it. A URN is skipped if its namespace has a rule that it does not follow, such as a wrong check digit of an
-        ISBN.
+        """Return the name with the number ``number``, from 0 to ``numbers`` - 1, or None if minting skips it: a URN
+        that breaks a rule of its namespace, such as the check digit of an ISBN.
 
         >>> Pattern("ark:13030/xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
         'ark:13030/xf93gt2q'
@@ -171,21 +157,14 @@ class Pattern:
         return name + last if self.is_ark or _is_valid(name + last) else None
 
     def check_of(self, name: str) -> str | None:
-        """Return the check character that belongs after the beginning of a name, or None if it cannot have one.
-        ``name`` begins with :attr:`beginning`. The pattern has a check character.
-        """
+        """Return the check character for a name with :attr:`beginning`, or None if it cannot have one."""
         if self.check == "nbn":
             return _german_check_digit(name)
         return check_character(covered(self.naan, name.partition("/")[2], self.check or "noid"))
 
     def require_valid(self, code: str) -> None:
-        """Raise :class:`BindingError` with ``code`` if no name of the pattern follows the rules of its URN namespace.
-
-        >>> try:
-        ...     Pattern("urn:nbn:se:uu:", 8).require_valid("prefix-pattern")
-        ... except BindingError as error:
-        ...     print(error.message)
-        names like urn:nbn:se:uu:00000000 are not valid in nbn: there is no hyphen after the prefix; use a longer one
+        """Raise :class:`BindingError` with ``code`` if no name of the pattern follows the rules of its URN
+        namespace.
         """
         step = max(1, self.numbers // _SAMPLES)
         if self.is_ark or any(self.name(number) for number in range(0, self.numbers, step)):
@@ -208,8 +187,8 @@ class Pattern:
 
     @property
     def counter(self) -> str:
-        """The name of the setting in which the store keeps the next number of this pattern. It also records that names
-        of this pattern were minted, so that the resolver can detect typing errors.
+        """The name of the setting with the next number of this pattern. It also records that names were minted, so that
+        the resolver can detect typing errors.
 
         >>> Pattern("ark:12345/x5", 4, "noid").counter, Pattern("ark:12345/x5", 4, "name", digits=True).counter
         ('next ark:12345/x5 29^4+check', 'next ark:12345/x5 10^4+name')
@@ -218,11 +197,7 @@ class Pattern:
 
     @classmethod
     def of_counter(cls, counter: str) -> Pattern | None:
-        """Return the pattern whose next number is in the setting ``counter``, or None for another setting.
-
-        >>> Pattern.of_counter("next ark:12345/x5 29^4+check")
-        Pattern(beginning='ark:12345/x5', length=4, check='noid', digits=False)
-        """
+        """Return the pattern whose next number is in the setting ``counter``, or None for another setting."""
         parts = COUNTER.fullmatch(counter)
         if parts is None:
             return None

@@ -1,8 +1,5 @@
-"""Prefix records: descriptions of NAANs, shoulders and URN namespaces, and defaults for the names below them.
-
-A record has a prefix, ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:``, and texts: who is responsible, what the
-names identify, a contact, a statement of persistence, a pattern of names to mint and a character set. Names below the
-prefix inherit the statement, pattern and character set, each from the longest prefix that has one.
+"""Prefix records: descriptions of NAANs, shoulders and beginnings of URNs, and defaults for the names below them. A
+name inherits the statement, the pattern and the character set, each from the longest prefix that has one.
 
 >>> records = PrefixRecords([record("ark:12345/", {"statement": "We keep names."}), record("ark:12345/x5")])
 >>> records.inherited("ark:12345/x5a", "statement")
@@ -44,12 +41,9 @@ _WITHOUT_LABEL = re.compile(f"[{grammar.BASE29}-]+(?:/|$)")
 
 @dataclass(frozen=True, slots=True)
 class PrefixRecord:
-    """The record that describes one NAAN, shoulder or beginning of URNs. A text that is not recorded is None.
-
-    - ``recorded``: the recorded texts by name (:data:`~.texts.TEXTS`). Each is an attribute, too, or None. The state
-      "active" is not recorded.
-    - ``changed``, ``actor``, ``revision``: the last change, and the number of changes from 1.
-    - ``rule``: the rule of the same prefix, or None.
+    """The record that describes one NAAN, shoulder or beginning of URNs. ``recorded`` has its texts by name
+    (:data:`~.texts.TEXTS`); each is an attribute, too, or None. The state "active" is not recorded. ``revision`` counts
+    the changes from 1.
 
     >>> record("ark:12345/x5", {"who": "Library"}).who
     'Library'
@@ -146,9 +140,8 @@ class PrefixRecord:
         )
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
-        """Return the address of the name ``key`` at the resolver of the delegated prefix. Without a resolver, return
-        the address of the page for people. Return None for an address that would not be valid. ``key`` is the normal
-        form, and ``given`` the name as received, with its query.
+        """Return the address of a name at the resolver of the delegated prefix, or else the page for people. ``given``
+        is the name as received, with its query. None for an address that would not be valid.
         """
         if self.resolver is None:
             return self.about
@@ -176,13 +169,7 @@ def record(
     actor: str | None = None,
     revision: int = 1,
 ) -> PrefixRecord:
-    """Create the record that describes the prefix ``prefix``, such as ``ark:12345/x5``, from its texts by field.
-    ``texts`` maps fields to texts. ``changed``, ``actor`` and ``revision`` are the time, user and number of the last
-    change. The fields are those of :data:`~.texts.RECORDED`, such as "who". Missing ones are None.
-
-    >>> record("ark:12345/x5", {"who": "Library"}).who
-    'Library'
-    """
+    """Create the record of a prefix from its texts by field (:data:`~.texts.RECORDED`), such as "who"."""
     recorded = {name: text for name, text in texts.items() if text and (name, text) != ("state", "active")}
     return PrefixRecord(prefix=prefix, recorded=recorded, changed=changed, actor=actor, revision=revision)
 
@@ -210,7 +197,7 @@ class InheritedText(NamedTuple):
 
 
 def root_of(key: str) -> str:
-    """Return the beginning of the name ``key`` or prefix in normal form: its NAAN with the slash, or its URN namespace.
+    """Return the beginning of a key or prefix: its NAAN with the slash, or its URN namespace.
 
     >>> root_of("ark:12345/x5"), root_of("urn:nbn:se:uu:diva-1"), root_of("urn:nbn:")
     ('ark:12345/', 'urn:nbn:', 'urn:nbn:')
@@ -221,21 +208,15 @@ def root_of(key: str) -> str:
 
 
 def kind_of(prefix: str) -> str:
-    """Return what the prefix ``prefix`` in its stored form is: "NAAN", "shoulder", "URN namespace" or "beginning of
-    URNs".
-
-    >>> kind_of("ark:12345/"), kind_of("ark:12345/x5"), kind_of("urn:nbn:"), kind_of("urn:nbn:se:uu:")
-    ('NAAN', 'shoulder', 'URN namespace', 'beginning of URNs')
-    """
+    """Return what a prefix in stored form is: "NAAN", "shoulder", "URN namespace" or "beginning of URNs"."""
     if prefix.startswith("urn:"):
         return "URN namespace" if prefix == root_of(prefix) else "beginning of URNs"
     return "NAAN" if prefix == root_of(prefix) else "shoulder"
 
 
 class InheritedStatements(NamedTuple):
-    """The persistence statements that a name, or a longer prefix, inherits from the records of its prefixes.
-    ``persistence``, ``availability`` and ``variance`` are the statements. One is None if the name has its own, or if no
-    record has one. ``policy`` is the longest NAAN or shoulder whose record states what the institution promises.
+    """The persistence statements that a name, or a longer prefix, inherits from its prefixes. One is None if the name
+    has its own. ``policy`` is the longest NAAN or shoulder whose record states what the institution promises.
     """
 
     persistence: InheritedText | None = None
@@ -280,11 +261,7 @@ class PrefixRecords:
 
     @cached_property
     def patterns(self) -> list[Pattern]:
-        """The patterns of the records whose minted names have a check character.
-
-        >>> PrefixRecords([record("ark:12345/x5", {"pattern": "29^4+name"})]).patterns
-        [Pattern(beginning='ark:12345/x5', length=4, check='name', digits=False)]
-        """
+        """The patterns of the records whose minted names have a check character."""
         forms = ((each.prefix, read_form(each.pattern)) for each in self._records.values() if each.pattern)
         return [Pattern(prefix, *form) for prefix, form in forms if form is not None and form.check]
 
@@ -298,18 +275,13 @@ class PrefixRecords:
         return self._records.keys()
 
     def missing(self, key: str) -> str | None:
-        """Return the prefix of the new name ``key`` that should have a record, but does not have one. Return None if no
-        record is missing.
-
-        It is the NAAN or URN namespace of the name, or the name itself if no longer prefix fits. The record of a NAAN
-        or URN namespace fits if it has a pattern, or if no longer prefix has a record. Without records about URNs, each
-        URN fits.
+        """Return the prefix of a new name that should have a record: its NAAN or URN namespace, or the name itself if
+        no longer prefix fits. None if a record fits: that of a longer prefix, or one with a pattern, or the only one.
+        Without records about URNs, each URN fits.
 
         >>> records = PrefixRecords([record("ark:12345/x5")])
         >>> records.missing("ark:12354/x5a"), records.missing("ark:12345/q9a"), records.missing("ark:12345/x5a")
         ('ark:12354/', 'ark:12345/q9a', None)
-        >>> print(records.missing("urn:nbn:se:uu:diva-1"))
-        None
         """
         root = root_of(key)
         if not self._stated:
@@ -324,23 +296,19 @@ class PrefixRecords:
         return key
 
     def above(self, key: str) -> Iterator[PrefixRecord]:
-        """Yield the records of all prefixes with which a name begins, the longest prefix first. Records that have only
-        a hold are omitted.
-        """
+        """Yield the records of all prefixes of a name, the longest first, without those that have only a hold."""
         for length in self._lengths:
             if length <= len(key) and (record := self._stated.get(key[:length])) is not None:
                 yield record
 
     def delegation(self, key: str) -> PrefixRecord | None:
-        """Return the record of the prefix that delegates an unbound name to another resolver, or None. The record with
-        the longest prefix decides.
-        """
+        """Return the record of the longest prefix, if it delegates an unbound name to another resolver."""
         record = next(self.above(key), None) if self._has_closed else None
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 
     def require_minted_here(self, beginning: str) -> None:
-        """Raise :class:`BindingError` if names with this ``beginning`` must not be minted here. It is
-        :class:`MintedElsewhere` for a prefix of another resolver; the code for a retired one is ``prefix-retired``.
+        """Raise :class:`MintedElsewhere` below a prefix of another resolver, and :class:`BindingError`
+        (``prefix-retired``) below a retired one.
         """
         if not self._has_closed:
             return
@@ -363,18 +331,14 @@ class PrefixRecords:
         return True
 
     def inherited(self, key: str, field: str) -> InheritedText | None:
-        """Return the text of the field ``field`` that a name inherits from the longest prefix that has one, or None.
-        Return None if no record has the text.
-        """
+        """Return the text of a field from the longest prefix that has one, or None."""
         texts = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
         return next((InheritedText(*each) for each in texts), None)
 
     def statements(self, key: str, own: Mapping[str, str]) -> InheritedStatements:
-        """Return the persistence statements that a name inherits from its prefixes.
-
-        ``key`` is the normal form of the name, and ``own`` its metadata. An availability is a promise together with the
-        statement of persistence beside it. So a name that has its own statement does not inherit an availability, and
-        neither does a shoulder (decision P-19).
+        """Return the persistence statements that a name with the metadata ``own`` inherits. An availability is a
+        promise together with the statement of persistence beside it, so a name or a shoulder with its own statement
+        inherits none (decision P-19).
 
         >>> records = PrefixRecords([record("ark:12345/", {"availability": "lifetime", "statement": "We keep names."})])
         >>> records.statements("ark:12345/x5a", {}).texts
@@ -395,9 +359,7 @@ class PrefixRecords:
         )
 
     def characters_problem(self, key: str) -> str | None:
-        """Return a message about the first character of a name that its prefix records do not permit (ARK-138). Return
-        None if all characters are permitted.
-        """
+        """Return a message about the first character of a name that its prefix does not permit (ARK-138), or None."""
         for length in self._restricted_lengths:
             record = self._records.get(key[:length])
             if record is None or record.characters is None:
@@ -418,12 +380,8 @@ class PrefixRecords:
         return None
 
     def require_permitted(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`BindingError` with the code ``name-characters`` if a change adds a name with a forbidden
-        character.
-
-        ``before`` is the recorded binding, or None for a new name. ``change`` is the change to check. A name that is
-        recorded already can have such a character: records can be newer than names. Publishing a reserved name counts
-        as adding it.
+        """Raise :class:`BindingError` (``name-characters``) if a change adds or publishes a name with a forbidden
+        character. A recorded name can have one, because records can be newer than names.
         """
         is_new = change.outcome in ("bound", "reserved") or (before is None and change.action is not None)
         if is_new and self._restricted_lengths and (message := self.characters_problem(change.after.identifier)):
@@ -440,9 +398,8 @@ def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[P
 
 
 def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:
-    """Check texts of a prefix record that a user entered, and return those to change in stored form. ``texts`` maps
-    fields to texts. None means no change, an empty text deletes one. Raises :class:`BindingError` with a code that
-    begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``, and TypeError for another field.
+    """Check texts of a prefix record that a user entered, and return those to change in stored form. None means no
+    change, an empty text deletes one. Raises :class:`BindingError` (``prefix-…``), and TypeError for another field.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
@@ -460,14 +417,7 @@ def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
-    """Return warnings about persistence statements that do not begin with a usual term. ``texts`` are the texts of a
-    prefix record by field.
-
-    >>> [warning.code for warning in warnings_about({"availability": "for long"})]
-    ['persistence-term']
-    >>> warnings_about({"availability": "lifetime"})
-    []
-    """
+    """Return warnings about the statements in texts of a prefix record that do not begin with a usual term."""
     elements = ("availability", "variance")
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))
 
@@ -475,12 +425,9 @@ def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
 def changed(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Any, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
-    """Return the record of the prefix ``prefix`` after a change of its texts. Return ``existing`` itself if nothing
-    differs.
-
-    ``texts`` maps fields to checked texts; other fields stay. ``existing`` is the record before the change, or None for
-    a prefix without a record. Raises :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
-    The code is ``prefix-retired`` if a retired prefix would not stay retired, or ``prefix-delegation``.
+    """Return the record of a prefix after a change of some texts, or ``existing`` itself if nothing differs. Raises
+    :class:`BindingError`: ``prefix-empty`` if no text would be recorded, ``prefix-retired`` if a retired prefix would
+    not stay retired, or ``prefix-delegation``.
     """
     before = existing.all_texts if existing else {}
     after = {field: text for field in RECORDED if (text := texts.get(field, before.get(field)))}
@@ -507,11 +454,8 @@ def require_length(prefix: str, most: int = naming.MAX_CHARACTERS) -> None:
 
 
 def check_prefix(prefix: str, rules: NamingRules = NO_RULES) -> str:
-    """Check a NAAN, a shoulder or the beginning of URNs, and return its stored form. ``ark:`` can be missing.
-
-    The beginning of URNs has at least the namespace identifier and its colon, such as ``urn:nbn:``. ``rules`` are those
-    of the site for its names, with its NAANs for tests. Raises :class:`BindingError` with the code ``rule-prefix`` or
-    ``naan-reserved-invalid``.
+    """Return a NAAN, a shoulder or the beginning of URNs (at least ``urn:nbn:``) in stored form. ``ark:`` can be
+    missing. Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
 
     >>> check_prefix("ark:/12-345"), check_prefix("ark:12345/x-5"), check_prefix("12345/x5")
     ('ark:12345/', 'ark:12345/x5', 'ark:12345/x5')

@@ -22,14 +22,11 @@ _SAMPLES = ("ark:12345/0", "ark:12345/0/0.0")
 
 
 def check_template(template: str) -> str:
-    """Check the template of a redirect rule, such as ``https://example.org/${value}``, and return its stored form. A
-    template is an http(s) address or a path of this site. After the host, it has one variable for the name. Raises
-    :class:`BindingError` with the code ``rule-template``.
+    """Return the template of a redirect rule in stored form: an http(s) address or a path of this site, with one
+    variable after the host. Raises :class:`BindingError` (``rule-template``).
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
     ('https://example.org/things/${value}', '/show?id=${content}')
-    >>> check_template("https://example.org/objects/${suffix:given}")
-    'https://example.org/objects/${suffix:given}'
     """
     validation.check(template, "rule-template", Translatable("Template"), MAX_TEMPLATE)
     read = target_templates.read(_HERE + template if template.startswith("/") else template)
@@ -55,15 +52,12 @@ def check_template(template: str) -> str:
 
 
 def expand(stored: str, key: str, prefix: str, given: str = "") -> str | None:
-    """Return the target that ``stored``, the template of a rule, makes for a name. Return None for an invalid address.
+    """Return the target that the template of a rule makes for a name, or None if it is invalid. ``prefix`` is that of
+    the rule, and ``given`` the name as received. In a URN, the namespace identifier is in the place of the NAAN.
 
-    ``key`` is the normal form of an ARK or URN, and ``prefix`` that of the rule. ``given`` is the name in the spelling
-    of the request. In a URN, the namespace identifier is in the place of the NAAN. The prefix alone gives ``${suffix}``
-    an empty value, which a program cannot use. So it has a target only if the value is the last segment of a path: such
-    a path ends in a slash, and often is the page of the collection.
+    The prefix alone gives ``${suffix}`` an empty value, so it has a target only if the value is the last segment of a
+    path: such a path is often the page of the collection.
 
-    >>> expand("https://example.org/${suffix}", "ark:12345/x5/a", "ark:12345/x5")
-    'https://example.org//a'
     >>> expand("https://example.org/${suffix:given}", "ark:12345/x5ab", "ark:12345/x5", "ark:12345/x5a-b")
     'https://example.org/a-b'
     >>> expand("https://example.org/?id=${suffix}", "ark:12345/x5", "ark:12345/x5") is None

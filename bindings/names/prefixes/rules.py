@@ -1,6 +1,5 @@
-"""Rules: templates that make targets for the unbound names of a NAAN, a shoulder or the beginning of URNs. A rule has a
-prefix, ``ark:12345/``, ``ark:12345/x5`` or ``urn:nbn:se:uu:``, and a template with variables (:mod:`.rule_templates`).
-The rule with the longest matching prefix applies (:mod:`.rule_cache`).
+"""Rules: templates that make targets for the unbound names of a NAAN, a shoulder or the beginning of URNs. The rule
+with the longest matching prefix applies (:mod:`.rule_cache`).
 """
 
 from __future__ import annotations
@@ -16,12 +15,9 @@ from ..fields import Fields
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A redirect rule: a template that makes the targets of all unbound names that begin with ``prefix``.
-
-    - ``prefix``: a NAAN, a shoulder or the beginning of URNs, such as ``ark:12345/x5``.
-    - ``template``: a URL or path with a variable (:mod:`.rule_templates`).
-    - ``redirect``: the status of the answer, 302 or 307.
-    - ``changed``, ``actor``: the time of the last change in UTC, and the person or program that made it, or None.
+    """A redirect rule: a template that makes the targets of all unbound names that begin with ``prefix``. ``template``
+    has a variable (:mod:`.rule_templates`). ``redirect`` is 302 or 307, and ``changed`` the time of the last change in
+    UTC.
     """
 
     prefix: str
@@ -35,16 +31,12 @@ class Rule:
         return row | {"changed": rfc3339(self.changed)}
 
     def binding(self, key: str, given: str = "") -> Binding | None:
-        """Return the binding that the redirect rule makes for an unbound name. Return None for an invalid target.
-        ``key`` is the normal form of the name, which begins with the prefix. ``given`` is the name in another spelling,
-        for variables with ``:given``; the default is ``key``.
+        """Return the binding that the rule makes for an unbound name below its prefix, or None for an invalid target.
+        ``given`` is the name as received, for variables with ``:given``; the default is ``key``.
 
         >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
         >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
         ('https://example.org//a', None)
-        >>> rule = Rule("urn:nbn:se:uu:", "https://example.org/?urn=${pid}", 302, datetime(2026, 1, 1), None)
-        >>> rule.binding("urn:nbn:se:uu:diva-1").target
-        'https://example.org/?urn=urn:nbn:se:uu:diva-1'
         """
         # All spellings of a name have the same key. Only variables with ":given" depend on the spelling.
         # The module loads the registries, which a command that shows a name does not need.
@@ -67,9 +59,8 @@ class RuleMatch(NamedTuple):
 
 
 class RuleEvent(NamedTuple):
-    """A change of the redirect rule of the prefix ``prefix``. ``action`` is "set" or "removed". ``template`` and
-    ``redirect`` (the HTTP status) are those after it; both are None after "removed". ``when`` is the time in UTC, and
-    ``actor`` the user or None.
+    """A change of a redirect rule: ``action`` is "set" or "removed". Template and status are those after it, or
+    None.
     """
 
     action: Literal["set", "removed"]

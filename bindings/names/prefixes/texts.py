@@ -1,6 +1,5 @@
-"""The texts of a prefix record: :data:`TEXTS` declares each one once. The columns of the database and of tables, the
-options of the command, the form and the labels of the desk, and the schemas of the API are derived from the
-declarations, and so are the checks and the lists below.
+"""The texts of a prefix record: :data:`TEXTS` declares each one once. Columns, options, the form and the labels of the
+desk, the schemas of the API, and the checks and lists below are derived from the declarations.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ _MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 
 def check_hosts(text: str) -> str:
-    """Check ``text``, the host names of an institution, and return them in lower case, separated by spaces. White space
-    or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
+    """Return host names, separated by white space or a comma, in lower case and separated by spaces. Raises
+    :class:`BindingError` (``prefix-hosts``).
 
     >>> check_hosts("Museum.example,  iiif.example.org")
     'museum.example iiif.example.org'
@@ -51,11 +50,8 @@ def check_hosts(text: str) -> str:
 
 
 def check_pattern(prefix: str, text: str) -> str:
-    """Check ``text``, the form of the names to mint below a prefix (:func:`~.patterns.read_form`), and return it.
-    Raises :class:`BindingError` with the code ``prefix-pattern``.
-
-    >>> check_pattern("ark:12345/x5", "10^6+check")
-    '10^6+check'
+    """Return the form of the names to mint below a prefix (:func:`~.patterns.read_form`). Raises :class:`BindingError`
+    (``prefix-pattern``).
     """
     form = read_form(validation.check(text, "prefix-pattern", Translatable("Pattern"), MAX_TEXT))
     if form is None:
@@ -81,12 +77,10 @@ class PrefixText:
     - ``label``: of the desk. ``question``, ``hint``: of its form; without a question, the label is shown.
     - ``column``: of tables; by default ``prefix.NAME``.
     - ``check``: takes the prefix and the text, and returns the stored form; by default any text of one line.
-    - ``group``: where the form has it. "" for a text that people do not set in the record.
-    - ``rank``: the order in the form.
-    - ``control``: of the form. ``is_exact``: whether spelling is not corrected. ``is_address``: whether it is a URL.
+    - ``group``, ``rank``, ``control``: the place in the form. The group is "" for a text that people do not set in it.
+    - ``is_exact``: whether spelling is not corrected. ``is_address``: whether it is a URL.
     - ``choices``: the permitted values with their labels in the form, the default first.
-    - ``option``, ``metavar``: the help of the option of ``ararat prefix set`` and the word for its value.
-    - ``asked``: the question of ``ararat prefix set --ask``.
+    - ``option``, ``metavar``, ``asked``: the help, the word for the value, and the question of ``ararat prefix set``.
     - ``is_promise``: whether the text belongs to the policy of the institution.
     - ``is_inherited``: whether it applies to all names below the prefix.
     - ``is_delegation``: whether it is about the place of the names. A PUT without such a text does not delete it.

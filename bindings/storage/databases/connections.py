@@ -1,14 +1,10 @@
 """Reuse connections for reading while they are usable, and never share them between threads or across a fork.
 
-A lookup takes an idle connection or opens one, uses it alone, and puts it back. Each connection has a *fingerprint* of
-the database: for a file, its identity and state. A connection is closed when the fingerprint of the database changes.
-The number of connections is limited. A lookup waits :data:`WAIT_SECONDS` for a connection if all are in use. At most
-:data:`KEPT` idle connections are kept, for :data:`IDLE_SECONDS`. Each connection is used for :data:`LIFETIME_SECONDS`
-at most. Lookups close old and surplus connections, so no thread is needed. A forked process must not use or close a
-connection of its parent. SQLite forbids it, because the child inherits the parent's list of locks. So idle connections
-are closed before a fork, and the child forgets the others. The pools QueuePool of SQLAlchemy and psycopg_pool were
-compared. QueuePool needs longer to hand out a connection than SQLite needs for a lookup (7 us), and neither supports
-fingerprints. psycopg_pool starts threads and supports only PostgreSQL.
+A connection is closed when the *fingerprint* of the database changes (of a file: its identity and state). A lookup uses
+a connection alone, and waits :data:`WAIT_SECONDS` if all are in use. At most :data:`KEPT` idle ones are kept, for
+:data:`IDLE_SECONDS`; each is used for :data:`LIFETIME_SECONDS` at most. Idle ones are closed before a fork, because
+SQLite forbids a child to use or close a connection of its parent. QueuePool of SQLAlchemy takes longer to hand out a
+connection than SQLite for a lookup (7 us), psycopg_pool starts threads, and neither supports fingerprints.
 """
 
 from __future__ import annotations
@@ -46,8 +42,8 @@ class _Reader:
 
 
 class Readers:
-    """A pool of connections of this process for reading one database, ``database``. ``verify`` is called with each new
-    connection. All threads can use one object.
+    """A pool of connections of this process for reading one database. ``verify`` is called with each new connection.
+    All threads can use one object.
     """
 
     def __init__(self, database: ReadableDatabase, verify: Callable[[Connection], None]) -> None:
@@ -68,9 +64,8 @@ class Readers:
         weakref.finalize(self, _close_all, self._idle)
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        """Run a query on a pooled connection, and return its rows. If the connection is broken, use a new one.
-        ``query`` is the SQL text. ``parameters`` are the values of its placeholders, in order. Raises
-        :class:`BindingsUnavailable` if the database cannot be read. The next call tries again.
+        """Run a query on a pooled connection, or on a new one if that is broken. Raises :class:`BindingsUnavailable` if
+        the database cannot be read. The next call tries again.
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
@@ -111,11 +106,8 @@ class Readers:
                 return rows
 
     def version(self) -> int | None:
-        """Return a number that increases after each change of the database, or None if changes cannot be detected.
-
-        A version in the database can be compared on one connection only. So it also increases with the first query on a
-        connection. Then any connection can be used: the one that returns the version was used before the change, or it
-        is new. Raises :class:`BindingsUnavailable` if the database cannot be read.
+        """Return a number that increases after each change of the database, or None if changes cannot be detected. Then
+        any connection can be used: it sees the change, or it is replaced. Raises :class:`BindingsUnavailable`.
         """
         query = self._database.version_sql
         if query is None:
@@ -138,9 +130,8 @@ class Readers:
             self._discard(reader)
 
     def _renew(self, reader: _Reader, fingerprint: Hashable) -> _Reader:
-        """Return a new connection in the place of an old one to the same file, and close the old one. SQLite writes the
-        log into the file when the last connection is closed. So the new one is opened first: otherwise each lookup
-        after a change would change the file, and the next lookup would need a new connection.
+        """Replace a connection to the same file. The new one is opened first: otherwise SQLite writes the log into the
+        file when the last connection closes, and the next lookup would need a new connection again.
         """
         try:
             return self._connect(fingerprint)

@@ -1,11 +1,10 @@
-"""Connections to PostgreSQL with time limits that the client enforces.
+"""Connections to PostgreSQL with time limits that the client enforces, because a server whose machine hangs sends
+nothing.
 
-A server whose machine hangs keeps its connections open and sends nothing. Its own time limits then have no effect. A
-reader gives up soon, because another server can answer or the resolver can answer 503. A single connection can go
-silent too, while the server answers all others: a firewall or load balancer forgets it, a pooler hangs, or the process
-of the server is stuck. So another connection alone never proves that one has failed. A statement of a small change has
-a fixed time limit. A large change can take long: it continues while the process of the server that runs *its* statement
-works, or waits for a lock.
+A reader gives up soon: another server can answer, or the resolver answers 503. One connection can go silent while the
+server answers others, behind a firewall, load balancer or pooler. So a ping alone never proves that it works. A small
+change has a fixed limit. A large one continues while the server's process for *its* statement works, or waits for a
+lock.
 """
 
 from __future__ import annotations
@@ -49,12 +48,9 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
     """A connection to PostgreSQL that gives up waiting if the server no longer works on the statement.
 
     After :data:`SILENCE_SECONDS` without an answer it pings the server. Without a response it raises
-    ``psycopg.OperationalError``; also if a statement takes longer than :data:`STATEMENT_SECONDS`, or if ``is_large`` is
-    set and :data:`PROGRESS_SECONDS` pass without progress.
-
-    - ``is_large``: whether the statements can take long.
-    - ``backend``: the number of the process of the server that runs the statements. None if it is not known, behind a
-      pooler: then only the server is asked.
+    ``psycopg.OperationalError``; also after :data:`STATEMENT_SECONDS`, or for a large statement after
+    :data:`PROGRESS_SECONDS` without progress. ``is_large`` marks long statements. ``backend`` is the number of the
+    server's process; None behind a pooler: then only the server is asked.
     """
 
     is_large = True
@@ -73,9 +69,7 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
         return _with_deadline(STATEMENT_SECONDS, connecting, _give_up)
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of the driver's generator ``gen``, and check the server if the connection is silent.
-        ``args`` and ``kwargs`` are those of the method ``wait`` of psycopg.
-        """
+        """Wait for the driver's generator ``gen`` as psycopg does, and check the server if the connection is silent."""
         until = monotonic() + (PROGRESS_SECONDS if self.is_large else STATEMENT_SECONDS)
 
         def check() -> None:
@@ -113,8 +107,8 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 
 
 class WriterConnection(DeadlineConnection):
-    """A connection to PostgreSQL for changes. ``begin_sql`` is the statement that begins a transaction. ``begin_sql``
-    begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
+    """A connection to PostgreSQL for changes. ``begin_sql`` begins a transaction. The server writes the rows of
+    :meth:`copy` while the client does other work.
     """
 
     begin_sql = "BEGIN"
@@ -125,18 +119,15 @@ class WriterConnection(DeadlineConnection):
         self._copying = ExitStack()
 
     def copy(self, statement: bytes, rows: Iterable[Sequence[Any]]) -> None:
-        """Send rows to PostgreSQL with a COPY statement, without waiting until the server has written them. ``rows``
-        are sequences of column values. The next statement or the end of the transaction waits. It raises the exception
-        of psycopg if COPY failed.
+        """Send rows with a COPY statement, without waiting until the server has written them. If COPY fails, the next
+        statement or the end of the transaction raises the exception of psycopg.
         """
         copy = self._copying.enter_context(self.cursor().copy(statement))
         for row in rows:
             copy.write_row(row)
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a cursor for a statement. A running COPY ends first. ``args`` and ``kwargs`` are those of the method
-        ``cursor`` of psycopg.
-        """
+        """Return a cursor of psycopg, after the end of a running COPY."""
         self._copying.close()
         return super().cursor(*args, **kwargs)
 
@@ -153,9 +144,9 @@ class WriterConnection(DeadlineConnection):
 
 
 class PrimaryConnection(WriterConnection):
-    """A connection for changes to the first server of several that can write. libpq has
-    ``target_session_attrs=read-write`` for this. It trusts a parameter that the server reports when the session begins.
-    PgBouncer reports an old value of it (https://github.com/pgbouncer/pgbouncer/issues/859).
+    """A connection for changes to the first of several servers that can write. ``target_session_attrs=read-write`` of
+    libpq trusts a parameter of which PgBouncer reports an old value
+    (https://github.com/pgbouncer/pgbouncer/issues/859).
     """
 
     first_query = (b"SHOW transaction_read_only", b"off")
@@ -170,16 +161,12 @@ class _WriterCursor(psycopg.Cursor[TupleRow]):
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
-    """A connection to PostgreSQL for reading, which waits at most ``answer_seconds`` for an answer. None is
-    :data:`ANSWER_SECONDS`.
-    """
+    """A connection for reading, which waits at most ``answer_seconds``, or :data:`ANSWER_SECONDS`, for an answer."""
 
     answer_seconds: ClassVar[float | None] = None
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of the driver's generator ``gen``, at most the time of this class. ``args`` and
-        ``kwargs`` are those of the method ``wait`` of psycopg.
-        """
+        """Wait for the driver's generator ``gen`` as psycopg does, but not longer than the time of this class."""
         return super().wait(_with_deadline(self.answer_seconds or ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
 
@@ -191,11 +178,9 @@ def reader_class(
     is_limited: bool = True,
     of_primary: bool = False,
 ) -> type[psycopg.Connection[TupleRow]]:
-    """Return a class of PostgreSQL connections for reading, with a limit on the time to connect to each host.
-
-    ``connect_seconds`` is the limit in seconds; None leaves it to the driver. ``most_seconds`` is that of the wait for
-    an answer; None is the default. Without ``is_limited``, a connection waits for an answer as long as the server runs.
-    With ``of_primary``, they skip a standby.
+    """Return a class of connections for reading. ``connect_seconds`` limits the time to connect to each host; None
+    leaves it to the driver. ``most_seconds`` limits the wait for an answer. Without ``is_limited``, it lasts as long as
+    the server runs. With ``of_primary``, a standby is skipped.
     """
     first_query = (b"SELECT pg_is_in_recovery()", b"f") if of_primary else (b"SELECT 1", b"1")
     base: Any = ReaderConnection if is_limited else DeadlineConnection
@@ -217,8 +202,8 @@ def reader_class(
 
 
 def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: bytes) -> Generator[Any, Any, Any]:
-    """Run the generator of the driver that connects, then a query, and return the connection. Raise
-    ``psycopg.OperationalError`` for another answer. The driver then tries the next host.
+    """Connect and run a query. Raise ``psycopg.OperationalError`` for another answer: the driver tries the next
+    host.
     """
     connection = yield from connecting
     try:
@@ -245,9 +230,8 @@ def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: b
 
 
 def responds(host: str, port: int) -> bool:
-    """Return whether a PostgreSQL server answers a ping on a new connection within :data:`SILENCE_SECONDS`. ``host`` is
-    a name, an address, or the folder of a Unix socket. ``PQping`` of libpq would block all threads of the process,
-    because the driver keeps the GIL while it runs. ``port`` is the TCP port, or the number in the name of the socket.
+    """Return whether a PostgreSQL server answers a ping on a new connection within :data:`SILENCE_SECONDS`. ``host``
+    can be the folder of a Unix socket. ``PQping`` would block all threads, because the driver keeps the GIL.
     """
     try:
         if host.startswith("/"):
@@ -271,9 +255,7 @@ def _give_up() -> None:
 def _with_deadline(
     seconds: float, waiting: Generator[Any, Any, Any], on_silence: Callable[[], None]
 ) -> Generator[Any, Any, Any]:
-    """Run a generator of the driver, and call ``on_silence`` whenever no data has arrived for ``seconds``.
-    ``on_silence`` can raise an exception.
-    """
+    """Run a generator of the driver, and call ``on_silence`` whenever no data has arrived for ``seconds``."""
     since = monotonic()
     try:
         event = next(waiting)

@@ -1,6 +1,6 @@
-"""The SQLAlchemy engines for changes. To connect takes longer than a change, so connections are kept: one to an SQLite
-file while this is safe (:mod:`.reuse`), and several to PostgreSQL. A forked process never uses or closes a connection
-of its parent: idle connections are closed before a fork, and a kept connection of another process is forgotten.
+"""The SQLAlchemy engines for changes. To connect takes longer than a change, so one connection to an SQLite file is
+kept while this is safe (:mod:`.reuse`), and several to PostgreSQL. Idle ones are closed before a fork, and a forked
+process forgets those of its parent.
 """
 
 from __future__ import annotations
@@ -43,10 +43,8 @@ _at_fork = AtFork(before=Engine.dispose, after_in_child=partial(Engine.dispose, 
 
 @dataclass(slots=True)
 class Patience:
-    """The time that a writer waits for other writers: first threads of this process, then other processes.
-
-    - ``seconds``: the maximum time for both.
-    - ``until``: the end of this time for the writer whose turn it is; None for a writer that did not wait for a turn.
+    """The time that a writer waits for threads of this process, then for other processes: ``seconds`` for both.
+    ``until`` is its end for the writer whose turn it is; None for one that did not wait.
     """
 
     seconds: float
@@ -58,9 +56,7 @@ class Patience:
 
 
 def sqlite_engine(patience: Patience) -> Engine:
-    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens.
-    ``patience`` determines how long a connection waits for other writers.
-    """
+    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens."""
     engine = create_engine("sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=-1, hide_parameters=True)
     event.listen(engine, "begin", lambda connection: _begin_immediate(connection, patience))
     event.listen(engine, "commit", _identify)
@@ -68,8 +64,8 @@ def sqlite_engine(patience: Patience) -> Engine:
 
 
 def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
-    """Return an SQLAlchemy engine for a PostgreSQL database. ``connect`` opens a connection of the driver. The
-    connections are in autocommit mode. Each transaction runs their attribute ``begin_sql`` first.
+    """Return an SQLAlchemy engine for PostgreSQL, whose connections are in autocommit mode and run ``begin_sql``
+    first.
     """
     # The pool must not keep the database in memory, so that a database that is not closed is deleted with its pool.
     connect_to = weakref.WeakMethod(connect)
@@ -136,8 +132,8 @@ def _identify(connection: Any) -> None:
 
 
 def _begin_immediate(connection: Any, patience: Patience) -> None:
-    """Lock out other writers. The default locks after the first read, and then fails if another writer was faster.
-    SQLite waits longer and longer between two attempts, up to 0.1 s. Among many writers, one could wait too long.
+    """Lock out other writers. By default SQLite locks after the first read, and fails if another writer was faster. Its
+    pauses between attempts grow up to 0.1 s, so that one of many writers could wait too long.
     """
     driver = connection.connection.dbapi_connection
     connection.info[_CHANGES] = driver.total_changes

@@ -1,6 +1,5 @@
-"""Bindings in PostgreSQL or a database with its protocol: one server, or a primary and its standbys in one URL. libpq
-reads the URL, so the URL can contain all of libpq's parameters. Messages and ``str()`` contain host, port and name of
-the database, and never user or password.
+"""Bindings in PostgreSQL or a database with its protocol: one server, or a primary and its standbys in one URL, which
+can have all parameters of libpq. Messages and ``str()`` contain host, port and database, and never user or password.
 """
 
 from __future__ import annotations
@@ -92,9 +91,8 @@ _PORTS = re.compile(r"[0-9,]*")
 
 
 class PostgreSQL:
-    """The PostgreSQL database at ``url``, which opens no connection before it is needed (:class:`.protocols.Database`).
-    ``read_seconds`` is the limit of a statement of a reader; None sets no limit. ``str()`` returns its place without
-    user and password.
+    """The PostgreSQL database at ``url``, which opens no connection before it is needed. ``read_seconds`` is the limit
+    of a statement of a reader; None sets no limit. ``str()`` returns its place without user and password.
     """
 
     dialect_name = "postgresql"
@@ -210,9 +208,7 @@ class PostgreSQL:
         return database
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return None: only a file has a fingerprint. A broken connection to a server raises an error itself.
-        ``in_use`` is ignored.
-        """
+        """Return None: only a file has a fingerprint. A broken connection to a server raises an error itself."""
         return None
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
@@ -261,9 +257,7 @@ class PostgreSQL:
 
     @property
     def version_sql(self) -> str | None:
-        """A query whose rows differ after each commit on the server. It is None if the connections go through a pooler,
-        or if the URL names several servers.
-        """
+        """A query whose rows differ after each commit on the server. None through a pooler, or for several servers."""
         is_one = self._is_behind_pooler is False and time.monotonic() >= self._mixed_until
         return _VERSION if is_one else None
 
@@ -274,8 +268,8 @@ class PostgreSQL:
         self._server = server
 
     def connect_for_snapshot(self) -> psycopg.Connection[Any]:
-        """Open a connection that cannot write and that sees the database as it is at its first query. Its statements
-        have no time limit, because the first row of a long query can take long.
+        """Open a connection that cannot write, and that sees the database as at its first query, without a time
+        limit.
         """
         connection = self._connected(self._snapshot_class, _SNAPSHOT)
         try:
@@ -287,9 +281,9 @@ class PostgreSQL:
         return connection
 
     def for_programs(self) -> tuple[str, dict[str, str]]:
-        """Return the connection string and the environment for a program of PostgreSQL, such as pg_dump. The password
-        is in the environment, because each user of the machine can read the arguments of a process. Of several servers,
-        it uses the primary. Raises :class:`BindingsUnavailable` if the URL has another secret.
+        """Return the connection string and the environment, with the password, for a program such as pg_dump: each user
+        of the machine can read arguments. Of several servers it is the primary. Raises :class:`BindingsUnavailable` if
+        the URL has another secret.
         """
         from psycopg.conninfo import make_conninfo
 
@@ -309,9 +303,8 @@ class PostgreSQL:
         """Do nothing: the server keeps deleted rows until ``VACUUM``."""
 
     def outcome(self, transaction: str) -> bool | None:
-        """Return whether a transaction was committed: True, False, or None if this cannot be known. ``transaction`` is
-        its number and the timeline of its server, as ``transaction_sql`` returns them. A server of another timeline can
-        have given the number to another transaction.
+        """Return whether a transaction was committed, or None if this cannot be known. ``transaction`` is its number
+        and the timeline of its server: another timeline can have given the number again.
         """
         number, _, timeline = transaction.partition(" ")
         query = _OUTCOME.format(timeline=TIMELINE)
@@ -333,9 +326,7 @@ class PostgreSQL:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows. A thousand rows at a time are in memory. ``connection`` is an open connection
-        of the driver. Each row is a sequence of column values.
-        """
+        """Run a query and yield its rows, of which a thousand at a time are in memory."""
         connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
         while rows := connection.execute("FETCH 1000 FROM ararat").fetchall():
             yield from rows
@@ -346,8 +337,8 @@ class PostgreSQL:
         return True
 
     def create(self) -> None:
-        """Raise an error if the PostgreSQL database does not exist, or does not have the encoding UTF-8. Raises
-        :class:`BindingError` with the code ``database-encoding``, and :class:`BindingsUnavailable`.
+        """Check that the database exists in UTF-8. Raises :class:`BindingError` (``database-encoding``) or
+        :class:`BindingsUnavailable`.
         """
         try:
             with self._connect() as connection:
@@ -366,9 +357,7 @@ class PostgreSQL:
         """Do nothing: the server checks the permissions of each statement."""
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert ``error``, an exception of the driver or the server, to the exception that the caller must raise. Its
-        message contains no password and no user.
-        """
+        """Convert an exception of the driver or the server. The message contains no password and no user."""
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         first = _NAMED_USER.sub(r'\1 "***"', first)
         if isinstance(error, self._psycopg.errors.LockNotAvailable):
@@ -398,16 +387,10 @@ class PostgreSQL:
         return isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege))
 
     def is_conflict(self, error: Exception) -> bool:
-        """Return whether a change failed because another writer changed the same row first. The caller can repeat the
-        change. ``error`` is the exception of the driver, the server or the file system.
-        """
         errors = self._psycopg.errors
         return isinstance(error, (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationFailure))
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it. ``error`` is the
-        exception of the driver, the server or the file system.
-        """
         return isinstance(error, self._psycopg.errors.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
@@ -415,9 +398,6 @@ class PostgreSQL:
         return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist. ``error`` is the exception of the driver,
-        the server or the file system.
-        """
         return isinstance(error, self._psycopg.errors.UndefinedTable)
 
     def close_writers(self) -> None:
@@ -431,9 +411,7 @@ class PostgreSQL:
 
     @staticmethod
     def array_parameter(keys: list[str]) -> list[str]:
-        """Return the texts ``keys`` as the one parameter of a statement: a list, which the driver passes as an
-        array.
-        """
+        """Return the list, which the driver passes as an array."""
         return keys
 
     def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:
@@ -473,9 +451,7 @@ def _has_misread_password(parameters: dict[str, Any]) -> bool:
 
 
 class _PooledConnection:
-    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit. ``begin`` has
-    the statements that begin it.
-    """
+    """A connection through a pooler: each statement runs in its own read-only transaction with a time limit."""
 
     def __init__(self, connection: Any, begin: str) -> None:
         self._connection, self._begin = connection, begin

@@ -1,6 +1,5 @@
-"""Run the few statements of lookups in PostgreSQL with less work of the client. A cursor of the driver chooses the
-adaptation and the preparation for each statement again. This takes more time of the processor than sending the
-statement and reading its answer.
+"""Run the few statements of lookups in PostgreSQL with less work of the client. A cursor of the driver chooses
+adaptation and preparation again for each statement, which takes longer than to send it and to read the answer.
 """
 
 from __future__ import annotations
@@ -21,27 +20,22 @@ MOST = 50
 
 @cache
 def _settings(*, by_key: bool, kept: bool) -> bytes:
-    """Return the statements that choose how PostgreSQL plans.
-    https://www.postgresql.org/docs/current/runtime-config-query.html
-    """
+    """Return the statements that choose how PostgreSQL plans (documentation of PostgreSQL, "Query Planning")."""
     mode = "force_generic_plan" if kept else "auto"
     return f"SET enable_seqscan = {'off' if by_key else 'on'}; SET plan_cache_mode = {mode}".encode()
 
 
 class PreparedConnection:
-    """A connection to PostgreSQL for reading, which prepares each statement whose parameters are texts. The driver runs
-    all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
+    """A connection for reading, which prepares each statement whose parameters are texts; the driver runs all others.
+    Only one thread at a time uses it (:class:`.protocols.Connection`).
     """
 
     def __init__(
         self, connection: Connection[TupleRow], by_key: Collection[str] = (), kept: Collection[str] = ()
     ) -> None:
-        """``by_key`` lists the statements that find a few rows of a large table by an index.
-
-        PostgreSQL keeps the plan of a prepared statement until it has new statistics. A plan that was made for a few
-        rows would read the whole table after an import. ``kept`` are the statements whose first plan is kept: those
-        that read keys of a partitioned table. PostgreSQL would plan them for each execution, because it expects that a
-        kept plan reads all partitions.
+        """``by_key`` lists the statements that find a few rows by an index: an old plan would read the whole table
+        after an import. ``kept`` lists those on keys of a partitioned table whose first plan is kept, instead of one
+        per execution.
         """
         self._connection = connection
         settings = {query: _settings(by_key=True, kept=query in kept) for query in by_key}
@@ -52,8 +46,8 @@ class PreparedConnection:
         self._names: dict[str, bytes] = {}
 
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
-        """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``. ``params`` are the
-        values of its placeholders, in order.
+        """Run a statement with the values of its placeholders, and return its rows with ``fetchall`` and
+        ``fetchone``.
         """
         if self._settings and params:
             self._set(self._settings.get(query, self._other_settings))

@@ -1,6 +1,5 @@
-"""Read an SQLite file that no program uses, with its write-ahead log, and leave both as they are. SQLite writes the log
-into the file when its last connection closes. So a command that only reads would change a copy of a file and its log,
-such as a backup: it would have another content and time. A temporary copy of both is read instead.
+"""Read an SQLite file that no program uses, with its write-ahead log, in a temporary copy, and leave both as they are.
+SQLite writes the log into the file when its last connection closes, so reading a backup would change it.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ _LOCKED, _LENGTH = 0x40000002, 510
 
 
 class RestingFile(SQLite):
-    """A temporary copy of the SQLite file ``original`` and its log (:class:`.protocols.Database`). ``str()`` returns
-    the URL of the original. The copy is deleted with the object.
+    """A temporary copy of an SQLite file and its log, which is deleted with the object. ``str()`` returns the URL of
+    the original.
     """
 
     def __init__(self, original: SQLite) -> None:

@@ -1,13 +1,11 @@
-"""Reuse the connection for changes of an SQLite file, while it is as safe as a new one. To open a connection, to read
-the tables and to close it takes longer than most changes. A connection is kept if
+"""Reuse the connection for changes of an SQLite file, while it is as safe as a new one: opening and closing it takes
+longer than most changes. A connection is kept if
 
-- the log existed before it was opened. Then another connection uses the log, and this one does not keep it longer,
-- the file and its log are those that it opened, the file was not written since then, and both can be written,
+- the log existed before it was opened, so that another connection uses the log, too,
+- the file and its log are those that it opened, nothing else wrote the file since, and both can be written,
 - no statement has failed.
 
-This is checked after a change, and again before the connection is used. Checkpoints write the file, so a connection is
-used for about a hundred changes. A large change ends with one, too. A forked process never uses or closes a connection
-of its parent (:mod:`.connections`).
+Checkpoints write the file, so a connection is used for about a hundred changes. A large change ends with one, too.
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ class WritableFile(Protocol):
     """The interface to an SQLite file that can be changed, such as :class:`.sqlite.SQLite`."""
 
     def written_state(self) -> Hashable:
-        """Return a value that differs after the SQLite file was written or replaced. It is None if the file cannot be
-        written, or has no write-ahead log.
+        """Return a value that differs after the file was written or replaced. None if it cannot be written or has no
+        log.
         """
         ...
 
@@ -45,7 +43,7 @@ class ReusedConnection:
 
     def __init__(self, engine: Engine, file: WritableFile, *, writing_cache: int, idle_cache: int) -> None:
         """``engine`` has a QueuePool of size 1, whose connections this object opens from now on. ``writing_cache`` and
-        ``idle_cache`` are the sizes of the cache during a change and after it, as for ``PRAGMA cache_size``.
+        ``idle_cache`` are values of ``PRAGMA cache_size``.
         """
         self._engine = engine
         self._writing_cache, self._idle_cache = writing_cache, idle_cache

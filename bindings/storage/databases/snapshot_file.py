@@ -1,10 +1,6 @@
-"""Names in a file of ``ararat snapshot``: an SQLite file that no program changes.
-
-The file is opened as immutable. SQLite then needs no lock, no log and no permission to write, and never looks for
-changes. A new snapshot replaces the file as a whole: lookups compare the identity, size and time of the file, and open
-the new one. A running lookup finishes with the old file, which exists until it is closed. The header of an SQLite file
-contains its number of pages. So a file that was not copied completely is found. Source:
-https://www.sqlite.org/fileformat2.html#the_database_header
+"""Names in a file of ``ararat snapshot``: an SQLite file that no program changes, opened as immutable without locks and
+log. A new snapshot replaces it as a whole: lookups compare its identity, size and time. Its header has the number of
+pages, which finds an incomplete copy (https://www.sqlite.org/fileformat2.html#the_database_header).
 """
 
 from __future__ import annotations
@@ -39,9 +35,7 @@ class SnapshotFile(SQLite):
     estimate_sql = f"SELECT value FROM ararat WHERE name = '{NAMES}'"  # noqa: S608 - a constant
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False: a snapshot file is never changed, so another state of it is another file. ``before`` and
-        ``now`` are ignored.
-        """
+        """Return False: a snapshot file is never changed, so another state of it is another file."""
         return False
 
     def exists(self) -> bool:
@@ -49,8 +43,8 @@ class SnapshotFile(SQLite):
         return True
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection to the snapshot file for reading. Raises :class:`BindingsUnavailable`, and
-        :class:`UnusableSnapshot` for a wrong file.
+        """Open a connection for reading. Raises :class:`BindingsUnavailable`, and :class:`UnusableSnapshot` for a wrong
+        file.
         """
         self._require_permissions(creating=False, writing=False)
         try:
@@ -76,9 +70,6 @@ class SnapshotFile(SQLite):
         raise ReadOnlyBindings(f"{self} is a snapshot, which is never changed; change the database that it was made of")
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert ``error``, an exception of SQLite or of the file system, to the exception that the caller must
-        raise.
-        """
         if error_code(error) & 0xFF in _DAMAGED:
             return UnusableSnapshot("snapshot-damaged", f"{self}: {error}; {_AGAIN}")
         if isinstance(error, FileNotFoundError):

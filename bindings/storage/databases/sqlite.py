@@ -1,12 +1,10 @@
 """Bindings in an SQLite file: open the file, and detect that another program replaced or changed it.
 
-Writes are durable: write-ahead log, ``synchronous=FULL``, one ``BEGIN IMMEDIATE`` transaction for each change. The log
-is in the folder of the file. Readers write there too, if they have permission. A process that can only read opens the
-file as immutable while no log exists. It checks the file system before each lookup. A log of another file is never
-opened with the file (:mod:`wal`). A process with an open file can read it after the file was deleted, or after its
-permissions were removed. The operator expects the resolver to serve only the file that is there now. So lookups check
-the file's identity, permissions and times, at most once per :data:`FRESH_SECONDS`. Only SQLite opens the file: closing
-another handle would drop the locks that SQLite holds on it.
+Writes are durable: write-ahead log, ``synchronous=FULL``, one ``BEGIN IMMEDIATE`` transaction for each change. A
+process that can only read opens the file as immutable while no log exists. A log of another file is never opened with
+it (:mod:`wal`). A process could read a file that was deleted or whose permissions were removed, so lookups check its
+identity, permissions and times, at most once per :data:`FRESH_SECONDS`. Only SQLite opens the file: closing another
+handle would drop its locks.
 """
 
 from __future__ import annotations
@@ -94,9 +92,7 @@ _logger = logging.getLogger(__name__)
 
 
 class SQLite:
-    """A database in the SQLite file ``path``, which is not opened before it is needed (:class:`.protocols.Database`).
-    ``str()`` returns its URL.
-    """
+    """A database in an SQLite file, which is not opened before it is needed. ``str()`` returns its URL."""
 
     driver_error = sqlite3.Error
     version = VERSION
@@ -160,9 +156,9 @@ class SQLite:
         return True
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return a value that changes if the SQLite file is replaced or changed. It is at most :data:`FRESH_SECONDS`
-        old. ``in_use`` is true if this process has idle connections to the file. Raises :class:`BindingsUnavailable` if
-        the file does not exist, or if its write-ahead log belongs to another file.
+        """Return a value that changes if the file is replaced or changed, at most :data:`FRESH_SECONDS` old. With
+        ``in_use``, this process has idle connections. Raises :class:`BindingsUnavailable` if the file does not exist,
+        or if its log belongs to another file.
         """
         now = time.monotonic()
         until, fingerprint = self._seen
@@ -189,7 +185,7 @@ class SQLite:
 
     def _check_log(self, file_stat: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
         """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file. Only
-        readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
+        readers note a new log: they must see that it was deleted, also if a writer sees it first.
         """
         file, (file_identity, known_log) = (file_stat.st_dev, file_stat.st_ino), self._pair
         if file_identity != file:
@@ -241,9 +237,7 @@ class SQLite:
         return BindingsUnavailable(f"{self}: {message}")
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection to the SQLite file for reading. Raises :class:`BindingsUnavailable` if it cannot be
-        opened.
-        """
+        """Open a connection for reading. Raises :class:`BindingsUnavailable` if it cannot be opened."""
         # A reason for a new connection can be that a log in use was deleted. All connections to it must be closed.
         self.close_writers()
         self._reads_only = self.exists() and not self._can_write()
@@ -343,15 +337,12 @@ class SQLite:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows one at a time. ``connection`` is an open connection of the driver. ``query``
-        is the SQL text. Each row is a tuple of column values.
-        """
+        """Run a query and yield its rows one at a time."""
         return iter(connection.execute(query))
 
     def create(self) -> None:
-        """Create the SQLite file if it does not exist. The content of an existing file is not changed. Other users
-        cannot read the new file, because it can contain accounts and personal data. SQLite gives its log the same
-        permissions. Raises :class:`BindingsUnavailable` if the file cannot be created.
+        """Create the SQLite file if it does not exist. Other users cannot read it, because it can contain accounts and
+        personal data. Raises :class:`BindingsUnavailable` if this fails.
         """
         try:
             self._require_permissions(creating=True)
@@ -364,9 +355,7 @@ class SQLite:
             raise self.unavailable(error) from error
 
     def prepare(self) -> None:
-        """Turn on the write-ahead log of the SQLite file permanently, because a restored backup can be without it. Do
-        nothing if this process cannot write the file.
-        """
+        """Turn on the write-ahead log permanently, if the file can be written: a restored backup can be without it."""
         if not self._can_write():
             return
         try:
@@ -389,9 +378,6 @@ class SQLite:
         self._require_permissions(creating=False)
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert ``error``, an exception of SQLite or of the file system, to the exception that the caller must
-        raise.
-        """
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked_error()
         if isinstance(error, FileNotFoundError):
@@ -413,15 +399,10 @@ class SQLite:
         return BindingsLocked(f"{self}: {message}")
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because this process cannot write the file. ``error`` is the exception of the
-        driver, the server or the file system.
-        """
+        """Return whether a change failed because this process cannot write the file."""
         return error_code(error) & 0xFF == sqlite3.SQLITE_READONLY
 
     def is_conflict(self, error: Exception) -> bool:
-        """Return whether a change failed because another writer added the same row first. The caller can repeat the
-        change. ``error`` is the exception of the driver, the server or the file system.
-        """
         # The trigger runs before the check of the unique index, and reports the same fault.
         return ROW_EXISTS in str(error) or error_code(error) in (
             sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
@@ -429,21 +410,13 @@ class SQLite:
         )
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it. ``error`` is the
-        exception of the driver, the server or the file system.
-        """
         return isinstance(error, sqlite3.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection can be used again after the error ``error``, such as a lock of another
-        writer.
-        """
+        """Return whether the connection can be used again after an error, such as a lock of another writer."""
         return error_code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist. ``error`` is the exception of the driver,
-        the server or the file system.
-        """
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
     def outcome(self, transaction: str) -> bool | None:
@@ -458,9 +431,7 @@ class SQLite:
 
     @contextmanager
     def turn_to_write(self) -> Iterator[None]:
-        """Wait until no other thread of this process writes. SQLite would poll for its lock, with pauses of up to 0.1
-        s. Of many threads, some could wait too long.
-        """
+        """Wait until no other thread of this process writes. SQLite itself would poll, with pauses of up to 0.1 s."""
         until = time.monotonic() + BUSY_SECONDS
         if not self._turn.acquire(timeout=BUSY_SECONDS):
             raise self._locked_error()
@@ -492,11 +463,8 @@ class SQLite:
         """Return None, because an SQLite file has no standby servers."""
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Write a long write-ahead log into the SQLite file, and shorten it, so that it does not fill the disk.
-
-        ``failure`` is the exception that ended a change, or None if it succeeded. The pages of a change that failed on
-        a full disk stay in the write-ahead log. They would keep the disk full, and the next changes would be behind
-        them. Do nothing for a short log, or while a reader uses the log.
+        """Write a long write-ahead log into the file, and shorten it, unless a reader uses it. After ``failure`` on a
+        full disk, the pages of the failed change would keep the disk full.
         """
         is_full = failure is not None and error_code(failure) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
         try:
@@ -513,8 +481,8 @@ class SQLite:
             _logger.debug("%s: the log cannot be shortened: %s", self, error)
 
     def erase_deleted(self) -> bool:
-        """Erase deleted texts from the full-text index and the write-ahead log. Return False if another process uses
-        them all the time. The tables have none: each change overwrites what it deletes.
+        """Erase deleted texts from the full-text index and the log. Return False if another process always uses them.
+        The tables have none: each change overwrites what it deletes.
         """
         self.close_writers()
         try:
@@ -527,9 +495,7 @@ class SQLite:
             return False
 
     def connect_alone(self) -> sqlite3.Connection:
-        """Open the only connection to the SQLite file. Raises sqlite3.OperationalError if another connection uses
-        it.
-        """
+        """Open the only connection to the file. Raises sqlite3.OperationalError if another connection uses it."""
         connection = self._connect("rw", "busy_timeout = 0", "locking_mode = EXCLUSIVE")
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -544,9 +510,6 @@ class SQLite:
         self.path.unlink()
 
     def written_state(self) -> Hashable:
-        """Return a value that differs after the SQLite file was written or replaced. It is None if the file cannot be
-        written, or has no log.
-        """
         try:
             file_stat, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
         except OSError:
@@ -631,7 +594,7 @@ def _remedy(error: Exception) -> str:
 
 
 def error_code(error: BaseException | None) -> int:
-    """Return the extended result code of an SQLite error, or 0 for another error. ``error`` is an exception of sqlite3,
-    any other one, or None. Source: https://www.sqlite.org/rescode.html
+    """Return the extended result code of an SQLite error (https://www.sqlite.org/rescode.html), or 0 for another
+    error.
     """
     return getattr(error, "sqlite_errorcode", 0)

@@ -1,13 +1,11 @@
 """Check whether a write-ahead log belongs to the SQLite file in the same folder.
 
-SQLite finds the log of FILE by the name FILE-wal. If another database is moved to FILE while the old log exists, SQLite
-mixes pages of both. The next checkpoint then damages the file. SQLite does not detect this. Each change of Ararat
-writes the first page of the database to the log. The page contains the identity of the database (its
-``application_id``, a random number) and SQLite's change counter. A log belongs to a file with the same identity and a
-counter in the range of the log. The range is from the counter before the first change in the log to the last counter.
-This detects the log of another database, and of an older or newer copy. It does not detect a copy that was made after
-the log began, or by ``cp`` shortly before. With the log, such a copy has the newest state; without it, the copied
-state. Source: https://www.sqlite.org/fileformat2.html, sections 1.3 and 4.1.
+SQLite finds the log of FILE by the name FILE-wal. If another database is moved to FILE while an old log exists, SQLite
+mixes the pages of both without detecting it. Each change of Ararat writes the first page to the log, with the identity
+of the database (its ``application_id``, a random number) and SQLite's change counter. A log belongs to a file with the
+same identity and a counter in its range. This does not detect a copy that was made after the log began, or by ``cp``
+shortly before; with the log, such a copy has the newest state. Source: https://www.sqlite.org/fileformat2.html,
+sections 1.3 and 4.1.
 """
 
 from __future__ import annotations
@@ -26,8 +24,8 @@ _MAX_FRAMES = 100_000
 
 
 def log_of(file: Path) -> Path:
-    """Return the path of the write-ahead log of an SQLite file. ``file`` is the path of the file, or a link to it.
-    SQLite writes it beside the file to which the link leads.
+    """Return the path of the write-ahead log of an SQLite file or a link to it: SQLite writes it where the link
+    leads.
     """
     if os.path.islink(file):  # noqa: PTH114  Path.is_symlink() raises for a folder without permission
         file = Path(os.path.realpath(file))
@@ -35,8 +33,8 @@ def log_of(file: Path) -> Path:
 
 
 class FirstPage(NamedTuple):
-    """Two values in the first page of an SQLite file that identify its version. ``counter`` is the change counter,
-    which grows with each transaction. ``identity`` is the ``application_id``, which names the program.
+    """The values of the first page that identify a version of an SQLite file: the change ``counter``, which grows with
+    each transaction, and the ``application_id`` as ``identity``.
     """
 
     counter: int
@@ -44,20 +42,15 @@ class FirstPage(NamedTuple):
 
 
 def first_page(content: bytes) -> FirstPage | None:
-    """Parse the first page of an SQLite file. Return None if the content is not that of a database. ``content``
-    contains at least the first 100 bytes of the file.
-
-    >>> first_page(b"identifier,target") is None
-    True
-    """
+    """Parse the first 100 bytes or more of an SQLite file. Return None if they are not those of a database."""
     if len(content) < _HEADER_BYTES or not content.startswith(_MAGIC):
         return None
     return FirstPage(int.from_bytes(content[24:28], "big"), int.from_bytes(content[68:72], "big"))
 
 
 def first_pages(log: Path) -> list[FirstPage]:
-    """Return all versions of the first page of a database that its write-ahead log contains, in order. ``log`` is the
-    path of the file that ends in "-wal". Only the beginning of a very long log is read.
+    """Return all versions of the first page that a write-ahead log contains. Of a very long log, only its beginning is
+    read.
     """
     with log.open("rb", buffering=0) as file:
         header = file.read(_LOG_BYTES)
@@ -85,11 +78,8 @@ def first_pages(log: Path) -> list[FirstPage]:
 
 
 def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
-    """Return whether a write-ahead log (the file that ends in "-wal") can belong to an SQLite file.
-
-    - ``file``: the first page of the SQLite file; None if it is not a database.
-    - ``log``: the versions of the first page that the write-ahead log contains, in order (:func:`first_pages`). An
-      empty log belongs to every database.
+    """Return whether a write-ahead log, with its versions of the first page, can belong to an SQLite file. An empty log
+    belongs to every file.
 
     >>> belongs(FirstPage(7, 1), [FirstPage(8, 1), FirstPage(9, 1)])
     True
@@ -104,8 +94,8 @@ def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
 
 
 def header_of(path: Path) -> FirstPage | None:
-    """Read the first page of the SQLite file at ``path``, without the changes in its write-ahead log. The file stays
-    open, because closing it would drop the locks of SQLite in this process.
+    """Read the first page of an SQLite file, without its log. The file stays open: closing it would drop locks of
+    SQLite.
     """
     file_stat = path.stat()
     key = file_stat.st_dev, file_stat.st_ino

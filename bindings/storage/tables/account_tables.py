@@ -1,5 +1,5 @@
-"""The tables of people and programs that manage names: accounts, tokens, sessions and jobs. Times are RFC 3339 in UTC.
-A token or session is stored as a hash only. No name depends on these tables.
+"""The tables of people and programs that manage names: accounts, tokens, sessions and jobs. Tokens and sessions are
+stored as hashes only. No name depends on these tables.
 """
 
 from __future__ import annotations

@@ -23,7 +23,5 @@ def row_number() -> Column[Any]:
 
 
 def one_of(column: str, allowed: Iterable[object]) -> CheckConstraint:
-    """Create the CHECK constraint by which the column ``column`` of a table can only have one of the values
-    ``allowed``.
-    """
+    """Create the CHECK constraint by which a column can only have one of the ``allowed`` values."""
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")

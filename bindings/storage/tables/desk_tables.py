@@ -1,5 +1,5 @@
-"""The tables of the desk: uploaded spreadsheets, the outcome of each of their rows, and link health. No name depends on
-them. They are not copied with a database, as jobs are not. Link health is the last trace of the target of each name.
+"""The tables of the desk: uploaded spreadsheets, the outcomes of their rows, and link health (the last trace of each
+target). No name depends on them, and they are not copied with a database.
 """
 
 from __future__ import annotations

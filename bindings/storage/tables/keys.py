@@ -10,9 +10,8 @@ KEPT_CHARACTERS = 900
 
 
 def index_key(identifier: str) -> str:
-    """Return the key of the name ``identifier`` in the tables. It is the normal form, or a shorter text for a very long
-    name. It is the name itself. For a very long name it is the beginning, "#", which no name contains, and a hash of
-    the name.
+    """Return the key of a name in the tables: its normal form. Of a very long name, it is the beginning, "#", which no
+    name contains, and a hash of the name.
 
     >>> index_key("ark:12345/x"), len(index_key("ark:12345/" + 250 * "%F0%9F%98%80"))
     ('ark:12345/x', 965)

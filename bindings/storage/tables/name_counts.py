@@ -1,14 +1,11 @@
-"""The SQL that keeps the table ``name_counts``: numbers of names in groups, which triggers change with each name. Its
-rows have these kinds:
+"""The SQL that keeps the table ``name_counts``: numbers of names in groups, which triggers change with each name.
 
-- ``names``: the number of names with a state, a month of creation, a kind and a shoulder. The state "hidden" is that of
-  a reserved name that was public once.
-- ``elements``, ``selectors``: the number of names with the same metadata elements, or the same alternate targets. The
-  value is a JSON list.
+- ``names``: by state, month of creation, kind and shoulder. A reserved name that was public has the state "hidden".
+- ``elements``, ``selectors``: by metadata elements and by alternate targets. The value is a JSON list.
 - ``sample``: a key of about each :data:`SAMPLED`-th name. They divide the names into parts of about equal size.
 
-In SQLite, a group has one row. In PostgreSQL, a transaction adds a row of its own to a group, so that writers do not
-wait for each other. Now and then one of them adds up the rows of each group that no other transaction has locked.
+In SQLite, a group has one row. In PostgreSQL, a transaction adds a row of its own, so that writers do not wait for each
+other. Now and then one of them adds up the rows of each group that is not locked.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -63,9 +60,7 @@ def _keys(dialect: str, column: str) -> str:
 
 
 def _groups(dialect: str, row: str, number: str, rest: str = "") -> list[str]:
-    """Return the queries for the groups of a name, each with ``number``: those of "names", "elements" and
-    "selectors".
-    """
+    """Return the queries for the groups of a name ("names", "elements" and "selectors"), each with ``number``."""
     return [
         f"SELECT 'names' AS kind, {_value(dialect, row)} AS value, {number} AS number{rest}",
         *(
@@ -126,12 +121,7 @@ def _remove_statements(which: int) -> str:
 
 
 def triggers(dialect: str) -> dict[str, str]:
-    """Return the triggers of the table ``bindings`` that keep the numbers: the statement of each, by its name.
-    ``dialect`` is "sqlite" or "postgresql".
-
-    >>> list(triggers("postgresql"))
-    ['bindings_counts_insert', 'bindings_counts_update', 'bindings_counts_delete']
-    """
+    """Return the triggers of the table ``bindings`` that keep the numbers: the statement of each, by its name."""
     acts: list[str] = ["INSERT", "UPDATE", "DELETE"]
     if dialect == "sqlite":
         conditioned = {
@@ -203,9 +193,7 @@ def add_many(connection: Connection, last: int) -> None:
 
 
 def fill(dialect: str) -> list[str]:
-    """Return the statements that count all names again. ``dialect`` is "sqlite" or "postgresql". The names of a sample
-    are drawn again, too.
-    """
+    """Return the statements that count all names again, and draw a new sample."""
     groups = " UNION ALL ".join(_groups(dialect, "", "1", _RECORDED))
     is_drawn = f"random() % {SAMPLED} = 0" if dialect == "sqlite" else f"random() < {1 / SAMPLED}"
     return [
@@ -222,8 +210,8 @@ def count_again(connection: Connection) -> None:
 
 
 def differences(dialect: str) -> str:
-    """Return the query for the groups whose number is wrong: kind, value, the kept number and the right one.
-    ``dialect`` is "sqlite" or "postgresql". A name of the sample that is not recorded is found, too.
+    """Return the query for the groups with a wrong number: kind, value, the kept number and the right one. It also
+    finds a name of the sample that is not recorded.
     """
     kept = "SELECT kind, value, number AS kept, 0 AS found FROM name_counts WHERE kind <> 'sample'"
     groups = " UNION ALL ".join(_groups(dialect, "", "1", _RECORDED))

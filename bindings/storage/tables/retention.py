@@ -1,9 +1,7 @@
-"""The content of the text columns of each table, and how long they keep it.
-
-Each table declares all its text columns once, in its ``info`` (:func:`retention`). The redaction of a name, the
-deletion of old copies (:mod:`ararat.bindings.log.kept_copies`) and the copy of a database
-(:mod:`ararat.bindings.copying`) work from these declarations. :data:`FILES` declares the files. An undeclared text
-column, and an undeclared module that writes files, fail a test.
+"""The content of the text columns of each table, and how long they keep it. Each table declares all its text columns in
+its ``info``, and :data:`FILES` declares the files. The redaction of a name, the deletion of old copies
+(:mod:`ararat.bindings.log.kept_copies`) and :mod:`ararat.bindings.copying` work from these. A test fails for undeclared
+ones.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ rows that contain the name."""
 
 
 class Old(NamedTuple):
-    """The age of old copies: ``after`` the time in the column ``since``. ``way`` is how they are deleted then. Without
-    ``since``, it is the end of the job to which the row belongs.
+    """The age of old copies: ``after`` the time in the column ``since``, or the end of the job of the row. ``way`` is
+    how they are deleted then.
     """
 
     since: str | None
@@ -39,17 +37,14 @@ class Old(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Retention:
-    """The declaration of a table.
+    """The declaration of the text columns of a table.
 
-    - ``facts``: columns with times, codes, states, hashes and numbers, which have no text about a name or a person.
-    - ``names``: columns with names, prefixes and addresses. A redaction keeps them.
-    - ``of_name``: columns with texts of a name. The redaction of the name removes them.
-    - ``of_owner``: columns with texts of an account or an institution, which can change them. No redaction of a name
-      concerns them.
-    - ``copies``: columns with copies of such texts. For a column with JSON, the members that are facts and stay when it
-      is emptied; None for a column that is emptied as a whole.
-    - ``redaction``: how a redaction deletes the copies.
-    - ``old``: when they are old; None if they have no limit.
+    - ``facts``: times, codes, states, hashes and numbers: no text about a name or a person.
+    - ``names``: names, prefixes and addresses, which a redaction keeps.
+    - ``of_name``: texts of a name, which its redaction removes.
+    - ``of_owner``: texts of an account or an institution, which these can change. No redaction of a name concerns them.
+    - ``copies``: columns with copies of such texts, with the members of JSON that stay, or None to empty all of it.
+    - ``redaction``: how a redaction deletes the copies. ``old``: when they are old; None for no limit.
     - ``part_of``: the column with the row of another table, whose deletion deletes this row, and that table.
     - ``is_copied``: whether ``ararat copy`` copies the table.
     """
@@ -77,10 +72,8 @@ def retention(
     part_of: tuple[str, Table] | None = None,
     is_copied: bool = False,
 ) -> dict[str, Any]:
-    """Return the ``info`` of a table that declares its text columns (:class:`Retention`). A text lists several columns.
-
-    >>> retention(facts="created expires", is_copied=True)["retention"].facts == {"created", "expires"}
-    True
+    """Return the ``info`` of a table that declares its text columns (:class:`Retention`). A text lists several
+    columns.
     """
     return {
         "retention": Retention(
@@ -109,11 +102,9 @@ def of_table(table: Table) -> Retention:
 class HeldFile(NamedTuple):
     """A kind of file that can hold texts of names.
 
-    - ``module``: the module that writes it, from the root of the package.
-    - ``file``: the file, for the documentation.
-    - ``way``: "redacted" if a redaction erases its texts, "open" if it has no name and ends with the process that has
-      it open, "written" if a person or program asked for it and keeps it, and "names" if it has only names, targets,
-      hashes and keys.
+    - ``module``: the module that writes it, from the root of the package. ``file``: the file, for the documentation.
+    - ``way``: "redacted" if a redaction erases its texts, "open" if it has no name and ends with its process, "written"
+      if a person or program asked for it and keeps it, and "names" if it has only names, targets, hashes and keys.
     """
 
     module: str

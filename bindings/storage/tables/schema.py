@@ -1,17 +1,13 @@
 """The tables of a bindings database for names, rules and prefixes, for SQLite and PostgreSQL.
 
-- ``bindings`` has one row per name, also for a reserved name.
-- ``name_numbers`` has the numbers of things, one in a row, and ``name_counts`` the numbers of names in groups.
-- ``events`` has one row per change: the binding after the change. The last event equals the current binding, or it is
-  the deletion of a reserved name.
+- ``bindings`` has one row per name, also for a reserved name. ``name_numbers`` has the numbers of things, one in a row,
+  and ``name_counts`` the numbers of names in groups.
+- ``events`` has one row per change: the binding after it. The last one equals the binding, or deletes a reserved name.
 - ``operations`` has one row per change of many names, such as an import. Its events contain its number.
-- ``rules`` has the templates of NAANs and shoulders, and ``rule_events`` their history.
-- ``prefixes`` has the descriptions of NAANs and shoulders, and ``prefix_events`` their history.
-- ``ararat`` has the version of the schema, a counter of changes of rules, the counters of sequential minting, and
-  UUIDs.
+- ``rules`` and ``prefixes`` are about NAANs and shoulders; ``rule_events`` and ``prefix_events`` are their history.
+- ``ararat`` has the version of the schema, counters of rule changes and sequential minting, and UUIDs.
 
-Further tables are in :mod:`account_tables`, :mod:`log_tables` and :mod:`desk_tables`. :mod:`triggers` protects the
-tables, and :mod:`search_indexes` has the indexes for lists and search.
+See also :mod:`account_tables`, :mod:`log_tables`, :mod:`desk_tables`, :mod:`triggers` and :mod:`search_indexes`.
 """
 
 from __future__ import annotations
@@ -52,8 +48,8 @@ def _state() -> list[Column[Any]]:
 
 
 def _type_of(field: Field) -> type[Text | SmallInteger]:
-    """Return the type of the column of a field. Texts by key are JSON, or null without a text. A time is in RFC 3339 in
-    UTC with microseconds. The spelling is null if it does not differ from the identifier.
+    """Return the type of the column of a field. Texts by key are JSON; a time is RFC 3339 in UTC with microseconds. The
+    spelling is null if it is the identifier.
     """
     stored = _stored_values(field)
     return SmallInteger if stored and isinstance(stored[0], int) else Text

@@ -1,15 +1,12 @@
 """The indexes for lists and search: targets, resources, titles, times, states, and parts of words.
 
-- Targets: an index of the first :data:`TARGET_CHARACTERS` characters of each target, in byte order. A host or a prefix
-  is a range of it. Resources: the same of each resource.
-- Parts of words: the trigrams, pieces of three characters, of the column ``search_text``
-  (:mod:`~ararat.bindings.names.metadata.folding`). In SQLite they are in the full-text table ``search_trigrams``, whose
-  row numbers are those of ``search_names``; triggers keep both equal to the column. In PostgreSQL they are the index
-  ``bindings_trigrams`` of the extension pg_trgm.
+- Targets and resources: their first :data:`TARGET_CHARACTERS` characters in byte order. A host or prefix is a range.
+- Parts of words: the trigrams of the column ``search_text`` (:mod:`~ararat.bindings.names.metadata.folding`). SQLite
+  has them in the full-text table ``search_trigrams``, whose rows are those of ``search_names``; triggers keep both
+  equal to the column. PostgreSQL has the index ``bindings_trigrams`` of the extension pg_trgm.
 
-A query compares the names that have all trigrams of a part with the part itself. An SQLite library without FTS5, and a
-PostgreSQL server without pg_trgm, have no trigrams: then a search reads all names (:mod:`..listing`). If the library or
-extension is there later, ``ararat migrate`` adds the trigrams.
+A query compares the names that have all trigrams of a part with the part itself. Without FTS5 or pg_trgm, a search
+reads all names (:mod:`..listing`). If they come later, ``ararat migrate`` adds the trigrams.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -131,9 +128,7 @@ _CREATE = re.compile(r"CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
 
 
 def existing(connection: Connection) -> set[str]:
-    """Return the names of all indexes in a database; in SQLite also those of tables and triggers. ``connection`` is an
-    open connection to the database.
-    """
+    """Return the names of all indexes in a database; in SQLite also those of tables and triggers."""
     return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
 
 
@@ -145,9 +140,7 @@ class MissingIndex(NamedTuple):
 
 
 def create(connection: Connection) -> int:
-    """Create the indexes for lists and search that the tables of a database lack. Return their number. ``connection``
-    is an open connection to the database.
-    """
+    """Create the indexes for lists and search that a database lacks. Return their number."""
     lacking = missing(connection)
     for index in lacking:
         for statement in index.statements:
@@ -156,8 +149,8 @@ def create(connection: Connection) -> int:
 
 
 def missing(connection: Connection) -> list[MissingIndex]:
-    """Return the indexes for lists and search that the tables of a database lack. ``connection`` is an open connection
-    to the database. The parts of the trigrams of SQLite are one. Names that are in the tables already are added to it.
+    """Return the indexes for lists and search that a database lacks. The parts of the trigrams of SQLite are one. Names
+    that are in the tables already are added to it.
     """
     dialect = connection.dialect.name
     names = existing(connection)
@@ -183,9 +176,8 @@ def missing(connection: Connection) -> list[MissingIndex]:
 
 
 def erase_deleted(connection: SQLiteConnection) -> None:
-    """Erase the trigrams of deleted texts, which SQLite keeps until it merges the parts of the index. ``connection`` is
-    an open connection of the driver to an SQLite file. The index is merged in steps, so that other writers have their
-    turn.
+    """Erase the trigrams of deleted texts, which SQLite keeps until it merges the parts of the index. This is done in
+    steps, so that other writers have their turn.
     """
     if not connection.execute(HAS_TRIGRAMS["sqlite"]).fetchone()[0]:
         return
@@ -200,9 +192,8 @@ def erase_deleted(connection: SQLiteConnection) -> None:
 
 
 def _schema_of_trigrams(connection: Connection) -> str | None:
-    """Return the quoted schema of the extension pg_trgm of PostgreSQL. Create the extension if that is possible. The
-    owner of a database can create it, because it is a trusted extension. It is created in the schema "public" if
-    possible, because other schemas can be deleted without a thought of the whole database.
+    """Return the quoted schema of the extension pg_trgm, and create it if possible, as the owner of a database can. The
+    schema is "public" if possible, because others can be deleted without a thought of the whole database.
     """
     from sqlalchemy.exc import DBAPIError
 

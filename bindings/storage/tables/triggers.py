@@ -1,11 +1,9 @@
 """Triggers that protect the tables of :mod:`schema`, also from statements of other programs.
 
-A name that is or was public is never deleted, renamed or re-assigned. It becomes reserved only with the fact that it
-was public (``once_public``), and never loses this fact. Events never change. A change of a binding increases its
-revision by 1. No row is replaced. :mod:`.checks.name_findings` finds a change without an event. Other triggers write
-the numbers of a name into the table ``name_numbers``, by which they are looked up, and keep the numbers of names in the
-table ``name_counts`` (:mod:`name_counts`). A reserved name is not public: it can be deleted, and everything about it
-can change.
+A name that is or was public is never deleted, renamed or re-assigned. It becomes reserved only with ``once_public``,
+which stays. A reserved name is not public: it can be deleted and changed. Events never change, each change of a binding
+adds 1 to its revision, and no row is replaced. :mod:`.checks.name_findings` finds a change without an event. Other
+triggers write ``name_numbers`` and ``name_counts`` (:mod:`name_counts`).
 """
 
 from __future__ import annotations
@@ -121,9 +119,7 @@ FUNCTIONS = (FUNCTION, NUMBERS_FUNCTION, *name_counts.FUNCTIONS)
 
 
 class Trigger(NamedTuple):
-    """A trigger that protects a table: ``name`` is its name, ``table`` the name of the table, and ``statement`` the SQL
-    that creates it.
-    """
+    """A trigger that protects a table, and the SQL statement that creates it."""
 
     name: str
     table: str
@@ -131,11 +127,7 @@ class Trigger(NamedTuple):
 
 
 def triggers(dialect: str) -> list[Trigger]:
-    """Return the triggers that protect the tables. ``dialect`` is "sqlite" or "postgresql".
-
-    >>> sorted({trigger.table for trigger in triggers("sqlite")})[:2]
-    ['bindings', 'events']
-    """
+    """Return the triggers that protect the tables, for "sqlite" or "postgresql"."""
     result: list[Trigger] = []
     for what, table, act, when, why in _NEVER:
         name = f"{table}_never_{what}"
@@ -184,9 +176,7 @@ def _refusal(why: str) -> str:
 
 
 def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
-    """Create the triggers ``new_triggers`` in a database, and in PostgreSQL the function that they run. Existing ones
-    are replaced. ``connection`` is an open connection to the database.
-    """
+    """Create or replace triggers in a database, and in PostgreSQL the function that they run."""
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_CREATE_FUNCTION)

@@ -1,6 +1,5 @@
-"""Write the audit: the requests that change something, with their actors. A row has the time, account, token,
-operation, name, outcome and address. It never has a secret. A row of the command has no account, but the name of the
-actor.
+"""Write the audit: the requests that change something, with time, account, token, operation, name, outcome and address,
+and never a secret. A row of the command has the name of the actor instead of an account.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ _MAX_NAME = 4000
 
 
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
-    """Write a row to the audit for each change of a transaction. Its actor must have an operation for the audit.
-    ``actor`` is the user who made the changes, and ``when`` the time in UTC. An operation on many names has one row.
-    That of minted names has a row for each of its few names.
+    """Write a row to the audit for each change of a transaction. Its actor must have an operation. An operation on many
+    names has one row; that of minted names has a row for each of its few names.
     """
     rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]
     if transaction.begun and not rows:

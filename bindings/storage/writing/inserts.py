@@ -27,9 +27,8 @@ def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any])
 
 
 class Insert:
-    """A builder of INSERT statements for blocks of rows with these ``columns``, in the SQL of ``dialect``. Most columns
-    of many rows have one value in all rows. Passing each value once per block is faster. The values of the first column
-    are always passed for each row.
+    """A builder of INSERT statements for blocks of rows with these ``columns``. A value that all rows share is passed
+    once per block, which is faster. Those of the first column are always passed for each row.
     """
 
     def __init__(self, dialect: Dialect, columns: Sequence[Column[Any]]) -> None:
@@ -43,15 +42,7 @@ class Insert:
         self._text = lru_cache(maxsize=64)(self._compose)
 
     def of(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
-        """Yield the statements that insert ``rows`` in order, each with its parameters for the driver.
-
-        >>> from sqlalchemy.dialects.sqlite.pysqlite import dialect
-        >>> from ararat.bindings.storage.tables import schema
-        >>> insert = Insert(dialect(), [schema.events.c.key, schema.events.c.actor])
-        >>> for text, parameters in insert.of([("ark:12345/x", "me"), ("ark:12345/y", "me")]):
-        ...     print(text, *parameters, sep="; ")
-        INSERT INTO events ("key", actor) SELECT v.column1, ? FROM (VALUES (?), (?)) AS v; me; ark:12345/x; ark:12345/y
-        """
+        """Yield the statements that insert ``rows`` in order, each with its parameters for the driver."""
         for start in range(0, len(rows), MAX_ROWS):
             block = rows[start : start + MAX_ROWS]
             columns = list(zip(*block, strict=True))
@@ -67,8 +58,8 @@ class Insert:
                 yield self._text(varying, len(block)), constants + values
 
     def copy(self, connection: WriterConnection, rows: Sequence[Row]) -> None:
-        """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows. Raises
-        the exceptions of psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
+        """Insert ``rows`` in order with COPY, in a third of the processor time of arrays. Raises the exceptions of
+        psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
         """
         if rows:
             connection.copy(self._copy, rows)

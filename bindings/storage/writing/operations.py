@@ -1,6 +1,4 @@
-"""Read and write the recorded operations in a transaction, and find the names that an operation concerns.
-:meth:`.transaction.Transaction.put` writes the history of names.
-"""
+"""Read and write the recorded operations in a transaction, and find the names that an operation concerns."""
 
 from __future__ import annotations
 
@@ -54,11 +52,8 @@ _IS_NEWEST = (
 
 
 class OperationEffect(NamedTuple):
-    """The effect of an operation on one name: its binding before and after the operation.
-
-    - ``before``: the binding before its first event; None for a new name.
-    - ``after``: the binding after its last event; None for a deleted name.
-    - ``revision``: the number of the last event.
+    """The effect of an operation on one name: its binding before the first and after the last of its events, and the
+    revision of the latter. None before it is a new name, and after it a deleted one.
     """
 
     before: Binding | None
@@ -67,9 +62,7 @@ class OperationEffect(NamedTuple):
 
 
 class Operations:
-    """The recorded operations (changes of many names) of a database, read and written in one transaction. The numbers
-    of those that begin in the transaction are added to ``begun``.
-    """
+    """The recorded operations of a database in one transaction. The numbers of new ones are added to ``begun``."""
 
     def __init__(self, connection: Connection, database: Database, begun: list[int]) -> None:
         self._connection = connection
@@ -85,9 +78,8 @@ class Operations:
         parameters: Mapping[str, Any],
         undoes: int | None = None,
     ) -> int:
-        """Record that an operation begins, and return its number. ``action`` is the kind of the operation, and
-        ``started`` the time in UTC. ``parameters`` are recorded as JSON. Raises :class:`BindingError` with the code
-        ``operation-kind`` for an action that no kind declares.
+        """Record that an operation begins, and return its number. ``parameters`` are recorded as JSON. Raises
+        :class:`BindingError` (``operation-kind``) for an action that no kind declares.
         """
         kind_of_action(action)
         row = {
@@ -103,17 +95,13 @@ class Operations:
         return self._begun[-1]
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
-        """Record that the operation ``number`` has ended at the time ``finished``, and that it has changed as many
-        names as ``names``. One that was stopped keeps its end.
-        """
+        """Record that an operation has ended and changed a number of names. One that was stopped keeps its end."""
         values = {"names": names, "finished": rfc3339(finished)}
         is_open = schema.operations.c.id == number, schema.operations.c.finished.is_(None)
         self._connection.execute(update(schema.operations).where(*is_open).values(values))
 
     def get(self, number: int) -> Operation:
-        """Return the recorded operation with the number ``number``. Raises :class:`BindingError` with the code
-        ``operation-unknown``.
-        """
+        """Return a recorded operation. Raises :class:`BindingError` (``operation-unknown``)."""
         operations = Lists(self._dialect.name).operations(self._read, number + 1, 1) if 0 < number < 2**62 else []
         if not operations or operations[0].number != number:
             raise BindingError(
@@ -122,22 +110,16 @@ class Operations:
         return operations[0]
 
     def require_in_effect(self, number: int) -> None:
-        """Raise :class:`BindingError` if the operation ``number`` is not recorded or was undone. The codes are
-        ``operation-unknown`` and ``operation-undone``.
-        """
+        """Raise :class:`BindingError` (``operation-unknown``, ``operation-undone``) for an operation without effect."""
         self.get(number).require_in_effect()
 
     def require_undoable(self, number: int) -> None:
-        """Raise :class:`BindingError` unless the operation ``number`` has ended and is in effect, so that it can be
-        undone. The codes are those of :meth:`require_in_effect`, and ``operation-running``.
-        """
+        """Raise like :meth:`require_in_effect`, and with the code ``operation-running`` for one that has not ended."""
         self._lock(number)
         self.get(number).require_undoable()
 
     def stop(self, number: int, when: datetime) -> bool:
-        """End the operation ``number`` at the time ``when``, so that no run continues it. Return False if it has ended.
-        Raises :class:`BindingError` with the code ``operation-unknown``.
-        """
+        """End an operation, so that no run continues it. False if it has ended. Raises like :meth:`get`."""
         self.get(number)
         return stop(self._connection, number, when)
 
@@ -154,8 +136,8 @@ class Operations:
         return found.finished is None and found.undone_by is None
 
     def require_running(self, number: int) -> None:
-        """Raise :class:`BindingError` if the operation ``number`` was undone or ended, so that no run continues it. The
-        codes are ``operation-undone`` and ``operation-ended``.
+        """Raise :class:`BindingError` (``operation-undone``, ``operation-ended``) if no run may continue an
+        operation.
         """
         # A person who stops the operation waits for this transaction, so the undo finds all of its names.
         self._lock(number)
@@ -184,9 +166,9 @@ class Operations:
         return {key for (key,) in self._rows(changed)}
 
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
-        """Yield the keys of the names whose target, or an alternate target, has one of the beginnings ``sources``.
-        ``ends`` are the characters that can follow a beginning in a target; "" permits all. It does not limit alternate
-        targets. ``keys`` limits the names to a range; None means all. A key can be repeated.
+        """Yield the keys of the names with a target or alternate that has one of the beginnings ``sources``; a key can
+        be repeated. ``ends`` are the characters that can follow it in a target, but not in an alternate; "" permits
+        all.
         """
         within = [keys.condition()] if keys else []
         # As in the index of the column. A bound number would not be.
@@ -208,9 +190,7 @@ class Operations:
         return self._stream(select(_EVENTS.key).where(_EVENTS.operation == number))
 
     def keys_withdrawn_by(self, number: int) -> Iterator[str]:
-        """Yield the keys of the names that the operation with the number ``number`` withdrew, unless they were
-        restored.
-        """
+        """Yield the keys of the names that an operation withdrew, unless they were restored."""
         later = schema.events.alias("later").c
         since = select(later.id).where(
             later.key == _EVENTS.key, later.revision > _EVENTS.revision, later.action.in_(["withdrawn", "restored"])
@@ -219,8 +199,8 @@ class Operations:
         return self._stream(select(_EVENTS.key).where(*of_number, ~since.exists()))
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
-        """Return the effect of the operation ``number`` on each of the names ``keys``, by key. If ``number`` is None,
-        return the effect of the last event of each name.
+        """Return the effect of an operation on names, by key. Without ``number``, that of the last event of each
+        name.
         """
         earlier = schema.events.alias("earlier")
         before_this = and_(earlier.c.key == _EVENTS.key, earlier.c.revision == _EVENTS.revision - 1)
@@ -247,9 +227,7 @@ class Operations:
         return effects
 
     def last_of(self, keys: Sequence[str]) -> dict[str, int]:
-        """Return the operations that made the last changes of the names ``keys``, by key. A change without an operation
-        is left out.
-        """
+        """Return the operations of the last changes of names, by key. A change without an operation is left out."""
         is_last = self._is_one_of(keys), _IS_NEWEST, _EVENTS.operation.is_not(None)
         return dict(map(tuple, self._rows(select(_EVENTS.key, _EVENTS.operation).where(*is_last))))
 
@@ -272,9 +250,7 @@ class Operations:
 
 
 def stop(connection: Connection, number: int, when: datetime) -> bool:
-    """End the operation ``number`` in a transaction at the time ``when``, and count its names. Return False if it has
-    ended already, or does not exist.
-    """
+    """End an operation in a transaction, and count its names. False if it has ended already, or does not exist."""
     # The lock excludes a block that is being written.
     table, events = schema.operations, schema.events
     is_open = table.c.id == number, table.c.finished.is_(None)
@@ -286,8 +262,8 @@ def stop(connection: Connection, number: int, when: datetime) -> bool:
 
 
 class KeyRange(NamedTuple):
-    """A range of names: those whose keys begin with the text ``beginning``. If ``is_below`` is true: the name with this
-    key, and all names below it.
+    """A range of names: those whose keys begin with a text, or with ``is_below`` the name with this key and all below
+    it.
 
     >>> KeyRange("ark:12345/x").includes("ark:12345/x5"), KeyRange("ark:12345/x", True).includes("ark:12345/x5")
     (True, False)
@@ -307,8 +283,8 @@ class KeyRange(NamedTuple):
         return or_(key == index_key(start), and_(key >= f"{start}.", key < f"{start}0"), long)
 
     def includes(self, identifier: str) -> bool:
-        """Return whether the name ``identifier`` in normal form is in the range. Check it after a query: the SQL
-        condition can also find other very long names.
+        """Return whether a normal form is in the range. Check it after a query, which can find other very long
+        names.
         """
         start = self.beginning
         return identifier.startswith((f"{start}.", f"{start}/") if self.is_below else start) or identifier == start

@@ -81,8 +81,8 @@ class Inserts(NamedTuple):
 
 
 def inserts(dialect: Dialect, lacking: Collection[str] = ()) -> Inserts:
-    """Create the builders of INSERT statements for one kind of database, the SQLAlchemy ``dialect``. ``lacking`` are
-    the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`).
+    """Create the builders of INSERT statements for one kind of database, whose tables can lack columns
+    (:data:`.LACKING`).
     """
     bindings, events = schema.bindings.c, schema.events.c
     return Inserts(
@@ -102,12 +102,8 @@ def begin(
     exclusive: bool = False,
     large: bool = False,
 ) -> Iterator[Transaction]:
-    """Begin a transaction of the database ``database`` in a ``with`` block, and yield it. It is committed at the end of
-    the block, and rolled back after an exception.
-
-    ``clock`` returns the current time in UTC. With ``exclusive``, other writers wait until the transaction ends.
-    ``statements`` and ``inserts`` are the SQL statements for the kind of database. ``large`` is whether many names will
-    change.
+    """Begin a transaction in a ``with`` block. It is committed at the end of the block, and rolled back after an
+    exception. With ``exclusive``, other writers wait until then. ``large`` is whether many names will change.
     """
     failure: Exception | None = None
     try:
@@ -135,8 +131,8 @@ def begin(
 
 
 def _commit(database: Database, connection: CoreConnection, number: str | None) -> None:
-    """Commit a transaction. If the connection breaks before the answer, find out whether it was committed. ``number``
-    identifies the transaction; it is None in SQLite. Raises :class:`OutcomeUnknown`.
+    """Commit a transaction. If the connection breaks before the answer, find out whether it was committed by its
+    ``number`` (None in SQLite). Raises :class:`OutcomeUnknown`.
     """
     driver: Any = connection.connection.dbapi_connection
     try:
@@ -155,8 +151,8 @@ def _commit(database: Database, connection: CoreConnection, number: str | None) 
 
 
 def _begun(database: Database, *, is_large: bool) -> tuple[CoreConnection, dict[str, str]]:
-    """Return a connection that has begun a transaction, with the facts about the database. A kept connection can be
-    broken, or its server can have become a standby. Then open another one.
+    """Return a connection that has begun a transaction, and facts about the database. A kept connection that is broken,
+    or whose server is a standby now, is replaced.
     """
     connection = database.engine.connect()
     try:
@@ -190,14 +186,12 @@ def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
 
 
 class Transaction:
-    """One transaction of a database, in which bindings, rules and prefix records are read and changed. :func:`begin`
-    creates it.
+    """One transaction of a database, in which bindings, rules and prefix records are read and changed (:func:`begin`).
 
-    - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
-      many for the memory.
-    - ``begun``: the numbers of the operations that began in the transaction.
+    - ``written``: the changes of names, except those of operations and imports, which can be too many for the memory.
+    - ``begun``: the numbers of the operations that began.
     - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
-    - ``actor``: who makes the changes. ``check_change``: None, or checks each of them by the policy (:meth:`checked`).
+    - ``check_change``: checks each change by the policy (:meth:`checked`).
     - ``rules_version``: the version of the rules, prefix records and holds that the transaction reads, which resolvers
       keep in memory; None after it has changed one.
     - ``is_rolled_back``: whether all changes were undone. ``is_exclusive``: whether other writers wait.
@@ -260,8 +254,8 @@ class Transaction:
         self.is_exclusive = True
 
     def lock_texts(self, texts: Iterable[str]) -> None:
-        """Make other transactions that lock one of these ``texts`` wait until this one ends. Other writers do not wait.
-        In SQLite, each writer waits for the one before.
+        """Make transactions that lock one of these texts wait until this one ends. In SQLite, all writers wait
+        anyway.
         """
         if self._database.dialect_name == "postgresql":
             numbers = sorted({_LOCK_NUMBER.unpack(sha256(text.encode()).digest()[:8])[0] for text in texts})
@@ -269,9 +263,8 @@ class Transaction:
             self.connection.exec_driver_sql(query, (numbers,))
 
     def checked(self, before: Binding | None, change: Change) -> Change:
-        """Check ``change``, a change of a name, by the permissions of its actor and by the policy. Return the change to
-        write. ``before`` is the recorded binding, or None for a new name. Raises :class:`BindingError` if the change is
-        not permitted.
+        """Return the change to write, by the permissions of the actor and the policy. ``before`` is None for a new
+        name. Raises :class:`BindingError` if the change is not permitted.
         """
         self.actor.check(before, change)
         if self.check_change is None:
@@ -290,9 +283,7 @@ class Transaction:
         return [tuple(row) for row in self.connection.exec_driver_sql(query, tuple(parameters))]
 
     def erase_deleted(self) -> bool | None:
-        """Erase deleted texts from the files of the database, after the end of the transaction. Return whether they are
-        erased, or None if the server does it later.
-        """
+        """Erase deleted texts from the files after the transaction. None if the server does it later."""
         return self._database.erase_deleted()
 
     def patterns(self) -> list[Pattern]:
@@ -303,9 +294,8 @@ class Transaction:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
-        """Return the bindings of the names ``identifiers``, by their keys, and lock their rows until the transaction
-        ends. A name whose ``embargo`` is reached is live (:meth:`.Binding.at`). Its first change here also writes the
-        event of its publication.
+        """Return the bindings of normal forms by key, and lock their rows. A name whose ``embargo`` is reached is live;
+        its first change here also writes the event of its publication.
         """
         if not identifiers:
             return {}
@@ -331,8 +321,8 @@ class Transaction:
         return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in stored}
 
     def publish_due(self) -> list[Binding]:
-        """Record the publication of reserved names whose embargo has ended, at most :data:`~.statements.MOST_DUE`.
-        Return their bindings. A name that is written already is not found again.
+        """Publish reserved names whose embargo has ended, at most :data:`~.statements.MOST_DUE`. Return their
+        bindings.
         """
         now = self._clock()
         keys = list(self.connection.exec_driver_sql(self._statements.due, (rfc3339(now),)).scalars())
@@ -346,9 +336,7 @@ class Transaction:
         return Change("published", replace(due, recorded=now) if now > due.changed else due, "bound")
 
     def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
-        """Return those of ``identifiers`` that were deleted, each with the revision of its last deletion. Other keys
-        are omitted.
-        """
+        """Return the names that were deleted, each with the revision of its last deletion."""
         keys = {index_key(name): name for name in identifiers}
         if not keys or not self._has_deleted:
             return {}
@@ -357,9 +345,7 @@ class Transaction:
         return {keys[key]: revision for key, revision in rows}
 
     def bound(self, identifiers: Sequence[str]) -> list[str]:
-        """Return the keys in ``identifiers`` that are bound, in the same order, without locking rows. Reserved names
-        are omitted.
-        """
+        """Return the keys that are bound and not reserved, in the same order, without locking rows."""
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return []
