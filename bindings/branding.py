@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class RecordedBranding:
-    """The institution's name, logo, contact and colour for the public pages, as the store has them. Earlier versions
-    are kept, too.
+    """The institution's name, logo, contact and colour for the public pages, as the store has them, with earlier
+    versions.
     """
 
     def __init__(self, bindings: Writable, rule_cache: RuleCache) -> None:
@@ -32,12 +32,9 @@ class RecordedBranding:
         """Record the branding of the public pages, and return "set" or "unchanged". Its values replace those of the
         settings.
 
-        - ``actor``: the user who makes the change, or the name for the history. None records no user.
-        - ``branding``: the checked values (:func:`ararat.bindings.names.branding.model.check`).
-        - ``revision``: the revision that the recorded branding must have, 0 for no branding, or None for any. Another
-          one raises :class:`Stale`.
-
-        Running servers use it after about a second. Earlier versions stay in :meth:`history`.
+        ``branding`` has checked values (:func:`ararat.bindings.names.branding.model.check`). ``revision`` is the
+        revision that the recorded branding must have, 0 for no branding, or None for any. Another one raises
+        :class:`Stale`. Running servers use it after about a second. Earlier versions stay in :meth:`history`.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -46,10 +43,6 @@ class RecordedBranding:
         >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
         >>> b.branding.set(Branding(institution="A library")), b.branding.current().institution
         ('set', 'A library')
-        >>> b.branding.set(Branding(institution="The library"), revision=1)
-        'set'
-        >>> [version.branding.institution for version in b.branding.history()]
-        ['The library', 'A library']
         >>> b.close(); folder.cleanup()
         """
         who = Actor.of(actor)
@@ -72,8 +65,8 @@ class RecordedBranding:
         return self._bindings.run_in_transaction(write, actor=who)
 
     def current(self) -> Branding:
-        """Return the recorded branding of the public pages from the memory of this process. It is about one second old
-        at most. It is empty if nothing is recorded, or if the store was never read.
+        """Return the recorded branding from the memory of this process, at most about one second old. It is empty if
+        nothing is recorded, or if the store was never read.
         """
         return self._rule_cache.branding()
 

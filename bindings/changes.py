@@ -1,6 +1,5 @@
-"""Changes of several names in one transaction: all or none, and only if each name has the expected revision.
-:meth:`~ararat.bindings.collection.Bindings.change` makes them. Each method of ``Bindings`` that changes one name is
-such a change.
+"""Changes of several names in one transaction (:meth:`~ararat.bindings.collection.Bindings.change`): all or none, and
+only if each name has the expected revision. Each method of ``Bindings`` that changes one name is such a change.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 
 
 def attempts(where: str, what: str) -> Iterator[AbstractContextManager[None]]:
-    """Yield a ``with`` block for each attempt of a change, so that it is repeated if another writer was faster. The
-    last one then raises :class:`BindingsUnavailable`. ``where`` names the database, and ``what`` the changed thing, for
-    its message. Leave the loop in the ``with`` block after the change.
+    """Yield a ``with`` block for each attempt of a change, so that it is repeated if another writer was faster. Leave
+    the loop in the block after the change. The last attempt raises :class:`BindingsUnavailable`, whose message names
+    the database ``where`` and the changed thing ``what``.
     """
     for number in range(1, _TRIES + 1):
         yield _attempt(where, what, is_last=number == _TRIES)
@@ -55,8 +54,8 @@ def _attempt(where: str, what: str, *, is_last: bool) -> Iterator[None]:
 class NameChange(NamedTuple):
     """A requested change of one name, for :meth:`.Bindings.change`.
 
-    - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
-      changed the name first. A new name has only one change.
+    - ``decide``: returns one or more changes (one for a new name), or raises :class:`BindingError`. It is called again
+      if another writer changed the name first.
     - ``revision``: the revision that the name must have, 0 for a name that must not be recorded, None for any.
     - ``is_minted``: whether the name was drawn by the change, so that it has no typing error.
     """
@@ -68,11 +67,8 @@ class NameChange(NamedTuple):
 
 
 class ChangeResult(NamedTuple):
-    """The result of one :class:`NameChange`: its outcome, and the binding of the name before and after.
-
-    ``outcome`` is the kind of change, such as "bound". ``before`` is the binding before the change; None for a new
-    name. ``after`` is the binding after it; for a deleted name, it is the last one. ``warnings`` are about probable
-    mistakes, if the actor has :func:`.new_names.note_warnings` at the end.
+    """The result of one :class:`NameChange`. ``before`` is None for a new name, and ``after`` the last binding of a
+    deleted one. ``warnings`` are about probable mistakes, if the actor has :func:`.new_names.note_warnings` at the end.
     """
 
     outcome: Outcome
@@ -90,9 +86,9 @@ class ChangeResult(NamedTuple):
 def save(
     name: Name, fields: Fields, rules: NamingRules, *, revision: int | None = None, relocate: bool = False
 ) -> NameChange:
-    """Request to create a name, or to replace all its fields. A missing field gets its default, but a missing state or
-    resource stays. ``rules`` are those of the site. With ``relocate``, the caller decides that a new target leads to
-    the same resource. Otherwise, the request must repeat the recorded resource.
+    """Request to create a name, or to replace all its fields: a missing one gets its default, except state and
+    resource. The request must repeat the recorded resource for a new target; with ``relocate``, the caller decides that
+    it is the same.
     """
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
@@ -127,8 +123,8 @@ def withdraw(
 def restore(
     name: Name, *, resource: str | None = None, is_same: bool = False, revision: int | None = None
 ) -> NameChange:
-    """Request to make a withdrawn name live again. Another ``resource`` than the recorded one is refused. With
-    ``is_same``, the caller decides that the thing is the recorded one if ``resource`` is missing.
+    """Request to make a withdrawn name live again. Another ``resource`` than the recorded one is refused, and so is a
+    missing one, unless ``is_same``: the caller decides that the thing is the recorded one.
     """
 
     def decide(existing: Binding, now: datetime) -> Sequence[Change]:
@@ -145,8 +141,8 @@ def delete(name: Name, *, revision: int | None = None) -> NameChange:
 def change_recorded(
     name: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
 ) -> NameChange:
-    """Request a change of a name that must be recorded, or else the change raises :class:`Missing`. ``decide`` receives
-    the recorded binding and the current time. ``revision`` is the expected revision; None does not check it.
+    """Request a change of a name that must be recorded, or else it raises :class:`Missing`. ``decide`` receives the
+    recorded binding and the current time.
     """
     key = naming.key_of(name)
 
@@ -160,9 +156,7 @@ def change_recorded(
 
 @contextmanager
 def at_item(number: int) -> Iterator[None]:
-    """Add the position of a name in a list of changes to each :class:`BindingError` in a ``with`` block. ``number`` is
-    the position, from 0.
-    """
+    """Add the position of a name in a list of changes, from 0, to each :class:`BindingError` in a ``with`` block."""
     try:
         yield
     except BindingError as error:
@@ -172,9 +166,7 @@ def at_item(number: int) -> Iterator[None]:
 
 
 def require_few(count: int) -> None:
-    """Raise :class:`BindingError` with the code ``changes-count`` for more than :data:`MAX_CHANGES` changes in one
-    request.
-    """
+    """Raise :class:`BindingError` (``changes-count``) for more than :data:`MAX_CHANGES` changes in one request."""
     if count > MAX_CHANGES:
         raise BindingError("changes-count", Translatable("one call has %(count)s names", count=count))
 
@@ -188,8 +180,8 @@ def require_distinct(name_changes: Sequence[NameChange]) -> None:
 
 
 def require_granted(name_changes: Iterable[NameChange], actor: Actor) -> None:
-    """Raise :class:`BindingError` with the code ``not-granted`` if ``actor`` cannot change one of the names. Nothing is
-    read before, so that the answer does not depend on names of others.
+    """Raise :class:`BindingError` (``not-granted``) if an actor cannot change one of the names. Nothing is read before,
+    so that the answer does not depend on names of others.
     """
     for number, each in enumerate(name_changes):
         with at_item(number):
@@ -202,9 +194,8 @@ def make(
     now: datetime,
     operation: int | None = None,
 ) -> list[ChangeResult]:
-    """Write ``name_changes``, the changes of several names, in a transaction, and return their results in the same
-    order. ``now`` is the time of the changes, and ``operation`` the number of their operation, or None. Raises
-    :class:`Stale` if a name has another revision than expected, and the errors that a change raises when it is decided.
+    """Write the changes of several names in a transaction, and return their results in order. Raises :class:`Stale` if
+    a name has another revision than expected, and what the changes raise when they are decided.
     """
     bindings = transaction.get([each.key for each in name_changes])
     records: PrefixRecords | None = None

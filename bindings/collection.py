@@ -63,20 +63,20 @@ StoreKind = Literal["database", "file", "snapshot"]
 class Bindings:
     """The bindings of a site in a database or a table file. Open them with :func:`~.open.open_bindings`.
 
-    All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. Every method
-    raises :class:`BindingsUnavailable` if the store cannot be reached; the next call tries again. A change is durable
-    when the method returns. A table file and a snapshot are read-only: every change raises :class:`ReadOnlyBindings`.
+    All threads and forked processes can use one object. Pass a name in any spelling, or as an Ark or Urn. A change is
+    durable when the method returns. Every method raises :class:`BindingsUnavailable` if the store cannot be reached;
+    the next call tries again. Every change of a table file or a snapshot raises :class:`ReadOnlyBindings`.
 
     - ``prefixes``, ``rules``, ``branding``: the records of NAANs and shoulders, their redirect rules, and the branding
       of the public pages, each with its methods.
     - ``source``: what a resolver reads.
-    - ``naming``: the IRI policy and the NAANs for tests, see :class:`.NamingRules`. A resolver of these bindings
-      answers for names below these NAANs.
+    - ``naming``: the IRI policy and the NAANs for tests (:class:`.NamingRules`), below which a resolver answers, too.
     - ``now``: returns the time that is recorded with changes: the current time in UTC.
     - ``kind``: "database", "file" (a served table file) or "snapshot". Only a database can be changed and has accounts.
 
-    The argument ``actor`` of a change is the person or program that makes it: a text for the history, or an
-    :class:`.Actor`, whose changes are also in the audit.
+    ``actor`` of a change is who makes it: a text for the history, or an :class:`.Actor`, whose changes are also in the
+    audit. ``revision`` is the revision that a name must still have; another one raises :class:`Stale`, and None permits
+    any.
     """
 
     def __init__(
@@ -122,15 +122,13 @@ class Bindings:
 
     @property
     def store(self) -> Store:
-        """The open database or file of these bindings. It is opened if it is not open yet. Raises
-        :class:`BindingsUnavailable` if it cannot be opened.
-        """
+        """The database or file of these bindings, opened if necessary. Raises :class:`BindingsUnavailable`."""
         return self._opening.store
 
     def open(self) -> Self:
-        """Open the database or file of these bindings now, if it is not open yet, and return the bindings. Raises
-        :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``. Raises
-        :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
+        """Open the database or file now, if it is not open yet, and return the bindings. Raises
+        :class:`BindingsUnavailable`, :class:`TableError` for a file that is not a table of bindings, and
+        :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``.
         """
         self._opening.open()
         return self
@@ -150,30 +148,26 @@ class Bindings:
         actor: Actor | str | None = None,
         **arguments: Unpack[FieldArguments],
     ) -> Outcome:
-        """Bind a name to a target, or change the binding of a bound name.
+        """Bind a name to a target, or change the binding of a bound name. Each change goes to the history.
 
-        - ``identifier``: the ARK or URN, as a text or parsed.
-        - ``target``: an http(s) URL or a path of this site (:mod:`targets`), or all fields in one value. It is needed
-          also for a recorded name, unless ``kind`` is "described".
-        - ``arguments``: the other fields of the name, each as one argument: those from ``kind`` to ``scope``.
+        - ``target``: an http(s) URL or a path of this site, or all fields in one value. It is needed also for a
+          recorded name, unless ``kind`` is "described".
         - ``kind``: "located", "related", "described" (without a target) or "served" (the target is a path).
         - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
-        - ``metadata``: the elements by name (:mod:`.metadata.metadata`).
+        - ``metadata``: texts by element, such as ``{"who": "Noah"}`` (:mod:`.metadata.metadata`).
         - ``alternates``: other targets, by media type, language or both, such as "text/html;en".
         - ``redirect``: the status 302 or 307.
-        - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH: True or False.
+        - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH.
         - ``embargo``: reserve the name until this date (midnight UTC) or time with its offset, which must be in the
           future; from then on it is live. An empty text removes the recorded one, so that the name is live now.
         - ``passthrough``: whether identifiers below the name lead to URLs below its target (:mod:`passthrough`).
-        - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it
-          (:mod:`subtree`).
-        - ``revision``: the revision that the name must still have; 0 for a name that must not be recorded. Another
-          revision raises :class:`Stale`.
-        - ``actor``: the person or program that makes the change, for the history.
+        - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it.
+        - ``numbers``: texts by kind: "current", "further" and "former" (:mod:`.metadata.numbers`).
+        - ``revision``: as for all changes, and 0 for a name that must not be recorded.
 
-        Another argument that is None does not change the recorded value. A new name has the defaults no metadata, no
-        alternates, no passthrough, 302 and "name". Elements of ``metadata`` and ``alternates`` that are not passed
-        stay; pass an empty text to delete an element. Returns one of these texts. Each change goes to the history.
+        None keeps the recorded value. A new name has no metadata, no alternates, no passthrough, 302 and "name".
+        Elements of ``metadata`` and ``alternates`` that are not passed stay; an empty text deletes one. Returns one of
+        these texts:
 
         - "bound": the name is new.
         - "unchanged": the binding is recorded already.
@@ -207,12 +201,9 @@ class Bindings:
     ) -> Outcome:
         """Move a live name to another place: a new target, kind, passthrough, scope or alternates.
 
-        ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
-        check it. The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded
-        resource instead. ``target`` is a URL, a path of this site or all fields in one value. The other ``arguments``
-        are the fields of :meth:`bind`, from ``kind`` to ``scope``. The target is needed, unless ``kind`` is
-        "described". Another argument that is None does not change the recorded value. Returns "relocated" or
-        "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
+        The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
+        instead. The arguments are those of :meth:`bind`. Returns "relocated" or "unchanged". Raises
+        :class:`BindingConflict` for a reserved or withdrawn name.
         """
         return self._change(changes.relocate(identifier, _fields(target, arguments), revision=revision), actor)
 
@@ -227,11 +218,9 @@ class Bindings:
     ) -> Outcome:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
 
-        ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
-        check it. ``target`` is a URL, a path of this site, all fields in one value, or None. The other ``arguments``
-        are the fields of :meth:`bind`, from ``kind`` to ``scope``. The default of ``kind`` is "located" with a target,
-        otherwise "described". Returns "reserved", or for a reserved name "updated" or "unchanged". Raises
-        :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
+        The arguments are those of :meth:`bind`, but a target is not needed: without one, ``kind`` is "described".
+        Returns "reserved", or for a reserved name "updated" or "unchanged". Raises :class:`BindingConflict` with the
+        code ``reserve-public`` for a live or withdrawn name.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -249,11 +238,8 @@ class Bindings:
         return self._change(NameChange(fields.key, decide, revision), actor)
 
     def delete(self, identifier: Name, *, revision: int | None = None, actor: Actor | str | None = None) -> Outcome:
-        """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
-
-        ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the revision that the name must still
-        have; None does not check it. Raises :class:`BindingConflict` with the code ``delete-public`` for a live or
-        withdrawn name.
+        """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again. Raises
+        :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
         """
         return self._change(changes.delete(identifier, revision=revision), actor)
 
@@ -268,14 +254,9 @@ class Bindings:
     ) -> Outcome:
         """Withdraw a live name, and return "withdrawn". Its record stays as a tombstone, and it is never re-assigned.
 
-        - ``identifier``: the ARK or URN, as a text or parsed.
-        - ``actor``: the user who makes the change, or the name for the history. None records no user.
-        - ``reason``: a text for the tombstone, or None.
-        - ``successor``: a name or an http(s) URL that replaces the name, or None.
-        - ``revision``: the revision that the name must still have; None does not check it.
-
-        For a withdrawn name, returns "updated" if ``reason`` or ``successor`` is new, otherwise "unchanged". Raises
-        :class:`BindingConflict` for a reserved name.
+        ``reason`` is a text for the tombstone, and ``successor`` a name or an http(s) URL that replaces the name. For a
+        withdrawn name, returns "updated" if one of them is new, otherwise "unchanged". Raises :class:`BindingConflict`
+        for a reserved name.
         """
         return self._change(changes.withdraw(identifier, reason=reason, successor=successor, revision=revision), actor)
 
@@ -289,9 +270,8 @@ class Bindings:
     ) -> Outcome:
         """Make a withdrawn name live again for the same resource. Return "restored", or "unchanged" for a live name.
 
-        ``identifier`` is the ARK or URN, as a text or parsed. ``resource`` must be the recorded one, or None if none is
-        recorded. ``revision`` is the revision that the name must still have; None does not check it. Raises
-        :class:`BindingConflict` for another resource and for a reserved name.
+        ``resource`` must be the recorded one, or None if none is recorded. Raises :class:`BindingConflict` for another
+        resource and for a reserved name.
         """
         return self._change(changes.restore(identifier, resource=resource, revision=revision), actor)
 
@@ -306,13 +286,9 @@ class Bindings:
     ) -> Outcome:
         """Promise that a live name is persistent: add the promise to its metadata. The target stays.
 
-        - ``identifier``: the ARK or URN, as a text or parsed.
-        - ``actor``: the user who makes the change, or the name for the history. None records no user.
-        - ``availability``: "lifetime" or "subinfinite"; None is the default of the policy.
-        - ``published``: False if the name is not published; it then gets no availability.
-
-        Raises :class:`BindingError` if the policy of these bindings forbids the promise, and :class:`BindingConflict`
-        for a reserved or withdrawn name. Source: POL-016 to POL-020.
+        ``availability`` is "lifetime" or "subinfinite"; None is the default of the policy. A name that is not
+        ``published`` gets none. Raises :class:`BindingError` if the policy of these bindings forbids the promise, and
+        :class:`BindingConflict` for a reserved or withdrawn name. Source: POL-016 to POL-020.
         """
 
         def promise(existing: Binding, now: datetime) -> Sequence[Change]:
@@ -321,15 +297,14 @@ class Bindings:
         return self._change(changes.change_recorded(identifier, promise), actor)
 
     def lookup(self, identifier: Name) -> Binding | None:
-        """Return the binding of the name ``identifier``, or None if it is not recorded. Reserved and withdrawn names
-        are recorded, too. :meth:`get` raises an error instead. Raises :class:`BindingError` for a text that is not an
-        identifier.
+        """Return the binding of a name, also of a reserved or withdrawn one, or None if it is not recorded. :meth:`get`
+        raises an error instead. Raises :class:`BindingError` for a text that is not an identifier.
         """
         key = naming.key_of(identifier)
         return self.store.fetch((key,)).get(key)
 
     def get(self, identifier: Name) -> Binding:
-        """Return the binding of the name ``identifier``, also of a reserved or withdrawn one.
+        """Return the binding of a name, also of a reserved or withdrawn one.
 
         Raises :class:`BindingError` with the code ``not-bound`` if it is not recorded, and for a text that is not an
         identifier. :meth:`lookup` returns None instead, and :func:`ararat.middleware.resolve` also finds the parts
@@ -367,14 +342,12 @@ class Bindings:
         return self.store.count()
 
     def list_names(self, selection: Selection | None = None, *, cursor: str | None = None, limit: int = 100) -> Page:
-        """Return a page of a list of names, also of reserved and withdrawn ones.
+        """Return a page of a list of names, also of reserved and withdrawn ones, in the order of
+        :attr:`Selection.order`.
 
-        - ``selection``: the conditions (:func:`ararat.bindings.names.selection.select`); None selects all names.
-        - ``cursor``: :attr:`Page.next` of the page before, or None for the first page.
-        - ``limit``: the maximum number of names, from 1 to 1,000.
-
-        The order is that of :attr:`Selection.order`. Raises :class:`BindingError` with the code ``list-after`` or
-        ``list-limit``.
+        ``selection`` has the conditions (:func:`ararat.bindings.names.selection.select`); None selects all names.
+        ``cursor`` is :attr:`Page.next` of the page before. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
+        with the code ``list-after`` or ``list-limit``.
         """
         _require_limit(limit, "names")
         return self.store.list_names(self._at_once(selection), cursor, limit)
@@ -382,13 +355,12 @@ class Bindings:
     def count_names(
         self, selection: Selection | None = None, *, by: Group | None = None, most: int | None = None
     ) -> dict[str, int]:
-        """Count the recorded names that meet conditions, exactly and in groups. Return the numbers by group, in their
-        order.
+        """Count the recorded names that meet conditions. Return the numbers by group, in the order of the groups.
 
-        ``selection`` has the conditions; None counts all names. ``by`` is "shoulder", "state" or "month" (of creation).
-        If it is None, the number of all names has the key "". A database keeps the numbers for states, prefixes and
-        beginnings; a count with other conditions reads all selected names. With ``most`` and without ``by``, names
-        above this number are not counted. With both, :class:`TooBroad` is raised if more names must be read.
+        ``by`` is "shoulder", "state" or "month" (of creation); without it, the number has the key "". With ``most`` and
+        without ``by``, names above this number are not counted. With both, :class:`TooBroad` is raised if more names
+        must be read. A database keeps the numbers for states, prefixes and beginnings; other counts read all selected
+        names.
         """
         return self.store.count_names(self._at_once(selection), by, most)
 
@@ -403,8 +375,8 @@ class Bindings:
         """Return a page of the changes of all names, the newest first. A table file has no recorded changes.
 
         ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all. ``cursor`` is
-        :attr:`EventPage.next` of the page before, or None. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
-        with the code ``list-limit``.
+        :attr:`EventPage.next` of the page before. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
+        (``list-limit``).
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -420,30 +392,17 @@ class Bindings:
         return self.store.events(selection or EventSelection(), cursor, limit)
 
     def list_operations(self, *, cursor: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return the recorded changes of many names at once, such as imports, the newest first. The list is empty for a
-        table file. ``cursor`` is the number of the last operation of the page before, or None for the first page.
-        ``limit`` is from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.
+        """Return the recorded changes of many names at once, such as imports, the newest first; for a table file, an
+        empty list.
 
-        >>> import tempfile
-        >>> from ararat.middleware import open_bindings
-        >>> from .operations.relocation import relocate_prefix
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-        >>> b.bind("ark:12345/x1", "https://old.example/1")
-        'bound'
-        >>> relocate_prefix(b, "old.example", "new.example", actor="me").operation
-        1
-        >>> [(each.number, each.action, each.actor, each.names) for each in b.list_operations()]
-        [(1, 'relocate', 'me', 1)]
-        >>> b.close(); folder.cleanup()
+        ``cursor`` is the number of the last operation of the page before. ``limit`` is from 1 to 1,000. Raises
+        :class:`BindingError` with the code ``list-limit``.
         """
         _require_limit(limit, "operations")
         return self.store.operations(cursor, limit)
 
     def history(self, identifier: Name) -> list[Event]:
-        """Return the changes of the name ``identifier``, the oldest first. The list is empty for a name that was never
-        recorded.
-        """
+        """Return the changes of a name, the oldest first. The list is empty for a name that was never recorded."""
         return self.store.history(naming.key_of(identifier))
 
     def close(self) -> None:
@@ -454,10 +413,9 @@ class Bindings:
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none, and return the results in the same order.
 
-        Its grants are checked before any name is read. ``name_changes`` has at most :data:`~.changes.MAX_CHANGES`
-        changes, each of another name. The functions of :mod:`~.changes` request them. Raises :class:`Stale` if a name
-        has another revision than expected. Raises :class:`BindingError` with the code ``changes-count`` or
-        ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is written then.
+        ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes of different names, which the functions of
+        :mod:`~.changes` create. The grants of the actor are checked before any name is read. Raises :class:`Stale`,
+        :class:`BindingError` with the code ``changes-count`` or ``name-twice``, and the errors of the changes.
         """
         who = Actor.of(actor)
         changes.require_few(len(name_changes))
@@ -514,9 +472,8 @@ class Bindings:
     def run_in_transaction(
         self, function: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY
     ) -> T:
-        """Run ``function`` in a transaction, and return its result. Repeat it if another writer was faster. With
-        ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions apply.
-        Raises :class:`BindingsUnavailable` after some repetitions.
+        """Run ``function`` in a :meth:`transaction`, and return its result. It is repeated if another writer was
+        faster. Raises :class:`BindingsUnavailable` after some repetitions.
         """
         for attempt in changes.attempts(self.location, "name"):
             with attempt, self.transaction(exclusive=exclusive, actor=actor) as transaction:

@@ -1,8 +1,6 @@
-"""Copy all records of a store into an empty database: exactly, as a stream, and in one transaction.
-
-A checksum of each table is the sum of the hashes of its rows. So the order of the rows does not matter. PostgreSQL
-computes it in the server. Both sides must have the same checksums, or nothing is written. Sessions, failed sign-ins,
-jobs, saved responses and results of traces are not copied: they belong to a running site.
+"""Copy all records of a store into an empty database: exactly, as a stream, and in one transaction. The checksum of a
+table is the sum of the hashes of its rows; both sides must have the same, or nothing is written. Sessions, failed
+sign-ins, jobs, saved responses and results of traces belong to a running site and are not copied.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -44,9 +42,7 @@ Progress = Callable[[str, int], object]
 
 
 class TableCopy(NamedTuple):
-    """A copied database table: its name ``table``, the number of its ``rows``, and their ``checksum``. The checksum
-    does not depend on the order of the rows, and is equal in both stores.
-    """
+    """A copied table, and the number and checksum of its rows, which does not depend on their order."""
 
     table: str
     rows: int
@@ -54,16 +50,14 @@ class TableCopy(NamedTuple):
 
 
 def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None = None) -> list[TableCopy]:
-    """Copy all records of the store ``old`` into the empty store ``new``. Return the tables that have rows.
+    """Copy all records of one store into another, which is empty, or with None only count them. Return the tables with
+    rows.
 
-    Everything is copied: names with their history, dates, revisions and actors, rules and prefix records with their
-    history, and reserved names. It also copies operations, counters, accounts and their requests, and the verifiable
-    log. A file of text has no history: each of its names gets one event with the time of the file. If ``new`` is None,
-    the records are only read and counted. ``progress`` is called with the name of a table and its number of rows so
-    far. Readers of ``new`` see the copy as one change. Later changes of ``old`` are not copied, so stop its writers
-    before. Raises :class:`BindingError` with the code ``store-not-empty``, ``not-in-snapshot`` if ``old`` is a
-    snapshot, or ``copy-differs`` if the two checksums of a table differ. Raises :class:`ReadOnlyBindings` if ``new`` is
-    a file, and :class:`BindingsUnavailable`. Nothing is written then.
+    A table file has no history: each of its names gets one event with the time of the file. ``progress`` is called with
+    the name of a table and its number of rows so far. Readers of ``new`` see the copy as one change. Later changes of
+    ``old`` are not copied, so stop its writers before. Raises :class:`BindingError` with the code ``store-not-empty``,
+    ``not-in-snapshot`` if ``old`` is a snapshot, or ``copy-differs``. Raises :class:`ReadOnlyBindings` if ``new`` is a
+    file.
     """
     if old.kind == "snapshot":
         raise BindingError("not-in-snapshot")
@@ -85,9 +79,7 @@ def _read(table: Table, snapshot: Snapshot, report: Progress) -> TableCopy:
 
 
 def require_empty(store: Bindings) -> None:
-    """Raise :class:`BindingError` with the code ``store-not-empty`` if a database has names, rules, accounts or other
-    records.
-    """
+    """Raise :class:`BindingError` (``store-not-empty``) if a database has names, rules, accounts or other records."""
     with store.store.transaction(large=True) as transaction:
         require_empty_at(transaction, store.location)
 
@@ -118,8 +110,8 @@ def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, rep
 def insert_rows(
     transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None
 ) -> TableCopy:
-    """Insert ``rows`` into an empty database table, and return their number and checksum. A row has all columns of
-    ``table``. ``report`` is called with the name of the table and the number of rows so far.
+    """Insert rows with all columns into an empty table, and return their number and checksum. ``report`` is called with
+    the name of the table and the number of rows so far.
     """
     transaction.drop_triggers()
     lines = _Lines(table, report or (lambda table, rows: None))

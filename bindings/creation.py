@@ -1,5 +1,5 @@
-"""Create several names in one transaction: names that the caller chooses, and names that are minted. A name can be
-minted only if the same thing has none yet (get or create).
+"""Create several names in one transaction: names that the caller chooses, and minted ones. A name can be minted only if
+the same thing has none yet (get or create).
 """
 
 from __future__ import annotations
@@ -37,11 +37,9 @@ _FEW_KEYS = 20
 
 
 class MintedChange(NamedTuple):
-    """A name to mint below ``namespace``, a NAAN or a shoulder, and the first change of this name.
-
-    ``change`` returns the change for a minted name. The prefix record of ``namespace`` determines the pattern of the
-    name. With ``unless``, the resource of the name, no name is minted if a recorded name below ``namespace`` has this
-    resource. The result is that name, with the outcome "exists". Withdrawn names do not count.
+    """A name to mint below a NAAN or a shoulder, whose prefix record has the pattern, and the first change of this
+    name. With ``unless``, its resource, a live or reserved name below ``namespace`` with this resource is returned
+    instead ("exists").
     """
 
     namespace: str
@@ -50,11 +48,8 @@ class MintedChange(NamedTuple):
 
 
 class NewName(NamedTuple):
-    """A name to create, which :func:`request` turns into a change.
-
-    - ``fields``: the fields of the name, or a function that returns them for the key of a minted name. Without a field,
-      a new name is live, and its description is the answer.
-    - ``name``: the identifier, or None to mint one below ``shoulder``, a NAAN or shoulder.
+    """A name to create, which :func:`request` turns into a change. ``fields`` are those of the name, or a function that
+    returns them for the key of a minted one. Without ``name``, it is minted below ``shoulder``, a NAAN or shoulder.
     """
 
     fields: Fields | Callable[[str], Fields] = Fields()
@@ -63,11 +58,9 @@ class NewName(NamedTuple):
 
 
 def request(new: NewName, rules: NamingRules, *, unless: Unless | None = None) -> NameChange | MintedChange:
-    """Return the change that creates a name by the ``rules`` of the site, for :func:`create`.
-
-    A chosen name that is recorded with the same values is "unchanged". With other values, the change raises
-    :class:`BindingConflict` with the code ``name-taken``. Raises :class:`BindingError` with the code ``unless-name`` or
-    ``key-missing`` if ``unless`` has no shoulder or no resource.
+    """Return the change that creates a name, for :func:`create`. A chosen name with the same recorded values is
+    "unchanged"; with others the change raises :class:`BindingConflict` (``name-taken``). Raises :class:`BindingError`
+    with the code ``unless-name`` or ``key-missing`` if ``unless`` has no shoulder or no resource.
     """
     if new.shoulder is not None:
         minted = MintedChange(new.shoulder, lambda name: _new(name, new.fields, rules))
@@ -80,28 +73,13 @@ def request(new: NewName, rules: NamingRules, *, unless: Unless | None = None) -
 def create(
     bindings: Bindings, name_changes: Sequence[NameChange | MintedChange], *, actor: Actor | str | None = None
 ) -> list[ChangeResult]:
-    """Record the new names in ``name_changes`` (at most 1,000) in one transaction, all or none: chosen and minted ones.
-    Return the results in order.
+    """Record at most 1,000 new names, chosen and minted ones, in one transaction, all or none. Return the results in
+    order.
 
-    Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
-    Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`. :attr:`MintedChange.unless` raises
-    :class:`BindingError` with the code ``key-ambiguous`` if several names have the resource, or one that ``actor`` must
-    not read, and if the resource of another name differs only in case, spaces or hyphens; with ``key-former`` if the
-    resource is a former number of another thing.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> from ararat.bindings.names import assignment
-    >>> from ararat.bindings.names.fields import Fields
-    >>> def bind(name):
-    ...     fields = Fields(target=f"https://example.org/{name[-4:]}").for_name(name)
-    ...     return NameChange(fields.key, lambda existing, now: [assignment.bind(existing, fields, now)])
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> results = create(b, [bind("ark:12345/map1"), MintedChange("12345/x5", bind), MintedChange("12345/x5", bind)])
-    >>> [each.after.identifier[:12] for each in results]
-    ['ark:12345/ma', 'ark:12345/x5', 'ark:12345/x5']
-    >>> b.close(); folder.cleanup()
+    Several minted names are one operation ("mint"), which can be undone. Raises like :meth:`Bindings.change` and
+    :func:`~ararat.bindings.minting.mint`. With :attr:`MintedChange.unless`, the code of :class:`BindingError` is
+    ``key-ambiguous`` if several names have the resource, or one that the actor must not read, or one that differs only
+    in case, spaces or hyphens. It is ``key-former`` for a former number of another thing.
     """
     if not any(isinstance(each, MintedChange) for each in name_changes):
         return bindings.change([each for each in name_changes if isinstance(each, NameChange)], actor=actor)
@@ -124,12 +102,11 @@ def mint_one(
 ) -> ChangeResult:
     """Mint a name with values below a NAAN or shoulder. With ``unless``, a thing gets one name: repeat the call safely.
 
-    - ``namespace``: the NAAN or shoulder, such as "12345/x5". Its prefix record has the pattern of the name.
+    - ``namespace``: such as "12345/x5". Its prefix record has the pattern of the name.
     - ``fields``: the values of a new name. The resource identifies the thing, such as an inventory number. A name
       without a target and a status is reserved.
     - ``unless``: "resource" returns the recorded name below ``namespace`` with this resource instead, if there is one.
       Its values stay as they are, and the outcome is "exists".
-    - ``actor``: the user who makes the change, or the name for the history. None records no user.
 
     Raises like :func:`create`, and :class:`BindingError` with the code ``key-missing`` without a resource.
 
@@ -297,9 +274,8 @@ class _Creation:
         return {number: each for number, each in result.items() if not each.is_withdrawn}
 
     def _require_different(self, transaction: Transaction, keys: Mapping[int, tuple[str, str]]) -> None:
-        """Raise :class:`BindingError` if a key differs from that of a recorded or an earlier name only in its spelling,
-        or is a former number of a recorded thing. A person can be asked whether both are one thing, and a program
-        cannot.
+        """Raise :class:`BindingError` if a key differs from another name's only in its spelling, or is a former number
+        of a thing. A person can be asked whether both are one thing, and a program cannot.
         """
         earlier: dict[tuple[str, str], str] = {}
         by_beginning: defaultdict[str, set[str]] = defaultdict(set)

@@ -1,5 +1,5 @@
-"""The facts about a store that a person must act on: its backup, disk, servers, dead links, log, tokens and imports.
-One function computes them for all who tell them: ``ararat digest``, ``/healthz``, ``/metrics`` and the desk.
+"""The facts about a store that a person must act on: its backup, disk, servers, dead links, log, tokens and imports,
+for ``ararat digest``, ``/healthz``, ``/metrics`` and the desk.
 """
 
 from __future__ import annotations
@@ -111,13 +111,10 @@ _WAITING = select(func.count()).select_from(
 
 
 class DigestFact(NamedTuple):
-    """The state of one subject that a person watches, such as the last backup or the free space.
+    """The state of one subject that a person watches, such as the last backup.
 
-    - ``code``: one of :data:`CODES`.
-    - ``problem``: whether a person must act.
-    - ``number``: what :attr:`message` counts: hours since the last backup, free bytes, or a number of things; None if
-      there is nothing to count.
-    - ``message``: the state in one sentence. ``fix`` is the correction of a problem, or empty.
+    - ``code``: one of :data:`CODES`. ``problem``: whether a person must act. ``fix``: how, or empty.
+    - ``number``: what :attr:`message` counts: hours since the last backup, free bytes, or a number of things.
     """
 
     code: str
@@ -128,18 +125,9 @@ class DigestFact(NamedTuple):
 
 
 def facts(bindings: Bindings) -> list[DigestFact]:
-    """Return what a person must know about a store: backup, free space, dead links, public log, tokens and waiting
-    imports.
-
-    The order is that of :data:`CODES`. A subject that the store does not have is left out. Things are counted up to
-    :data:`MAX_COUNTED`. What cannot be found out is a problem of its own, and the other facts stay. Raises
+    """Return what a person must know about a store, in the order of :data:`CODES`. A subject that it does not have is
+    left out. Things are counted up to :data:`MAX_COUNTED`. What cannot be found out is a problem of its own. Raises
     :class:`BindingsUnavailable` if nothing of the store can be read.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/b.sqlite", create=True) as bindings:
-    ...     [(fact.code, fact.message) for fact in facts(bindings) if fact.code == "backup"]
-    [('backup', 'No backup was recorded.')]
     """
     result = [*_disk(bindings)]
     if isinstance(bindings.store, DatabaseStore) and bindings.kind != "snapshot":
@@ -165,9 +153,7 @@ def _unknown(code: str, error: BindingsUnavailable) -> DigestFact:
 
 
 class Recent:
-    """A cache of the :func:`facts` about the store ``bindings``, which are computed at most once in
-    :data:`KEPT_SECONDS`.
-    """
+    """A cache of the :func:`facts` about a store, which are computed at most once in :data:`KEPT_SECONDS`."""
 
     def __init__(self, bindings: Bindings, clock: Callable[[], float] = time.monotonic) -> None:
         self._bindings = bindings
@@ -176,9 +162,7 @@ class Recent:
         self._codes: tuple[str, ...] = ()
 
     def facts(self) -> list[DigestFact]:
-        """Return the facts about the store, at most :data:`KEPT_SECONDS` old. If the store cannot be read, each of its
-        facts is a problem.
-        """
+        """Return facts that are at most :data:`KEPT_SECONDS` old. If the store cannot be read, each is a problem."""
         now = self._clock()
         if self._kept is None or now >= self._kept[0]:
             try:

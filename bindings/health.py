@@ -1,8 +1,6 @@
 """Check whether a store can be read and written, and whether its tables have the right version. Nothing is changed.
-
-:func:`health_document` is the body of ``/healthz``, the same in all applications. :mod:`reopening` tries again to open
-a store that cannot be reached. Each PostgreSQL server of a URL is checked. Readers can use each standby that answers.
-Exactly one server must be the primary.
+:func:`health_document` is the body of ``/healthz`` in all applications. Each server of a PostgreSQL URL is checked, and
+exactly one must be the primary.
 """
 
 from __future__ import annotations
@@ -31,12 +29,11 @@ _WRITTEN = 262_144
 
 
 class Condition(NamedTuple):
-    """The condition of a store, or of one server of a PostgreSQL URL: whether it can be read and written.
+    """The condition of a store, or of one server of a PostgreSQL URL, for this process.
 
-    - ``location``: its location without user and password.
-    - ``readable``, ``writable``: whether this process can read and write it.
-    - ``standby``: True for a copy of another server, which is only read. ``table``, ``snapshot``: True for a table file
-      and for a file of ``ararat snapshot``, which are only read.
+    - ``location``: its place without user and password.
+    - ``standby``, ``table``, ``snapshot``: true for a copy of another server, for a table file, and for a file of
+      ``ararat snapshot``, which are only read.
     - ``fault``, ``code``: what is wrong, in printable ASCII, and its code; or None.
     - ``names``: the number of names, or None if they cannot be read.
     - ``free``: the free bytes on the disk of an SQLite file, or None.
@@ -55,9 +52,8 @@ class Condition(NamedTuple):
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
-    """Check whether a store can be read and written, and yield its condition. Several servers have one condition each.
-    ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file. Raises
-    :class:`BindingError` with the codes ``database-url``, ``database-in-memory`` and ``driver-missing``.
+    """Check a store at a URL or path, and yield its condition, or one for each server. Raises :class:`BindingError`
+    with the code ``database-url``, ``database-in-memory`` or ``driver-missing``.
 
     >>> [condition] = conditions("/nowhere/bindings.sqlite")
     >>> condition.readable, condition.code
@@ -73,9 +69,8 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
 
 
 def health_document(bindings: Bindings | None) -> dict[str, Any]:
-    """Return the JSON document of ``/healthz``: whether the store of the bindings can be read. ``status`` is "failing"
-    for bindings that cannot be read, else "ok". A file has the member ``file``: "served", "refused" or "unrecorded".
-    Counting a large database can take seconds.
+    """Return the JSON document of ``/healthz``. ``status`` is "failing" for bindings that cannot be read, else "ok".
+    ``file`` of a table file is "served", "refused" or "unrecorded". Counting a large database can take seconds.
 
     >>> health_document(None)
     {'status': 'ok', 'bindings': 'none'}

@@ -1,6 +1,5 @@
-"""Put a name, or all names below a prefix, on hold; release and list holds (:mod:`.names.prefixes.holds`). A name that
-is recorded is held as a name, any other text as a prefix. A hold of a prefix is in its prefix record, so that its
-history shows it.
+"""Put a name, or all names below a prefix, on hold; release and list holds (:mod:`.names.prefixes.holds`). A recorded
+name is held as a name, any other text as a prefix, whose record has the hold.
 
 >>> import tempfile
 >>> from datetime import timedelta
@@ -47,12 +46,7 @@ MAX_LISTED = 1000
 
 
 class HoldChange(NamedTuple):
-    """The result of a request to put a name or prefix on hold, or to release it.
-
-    - ``outcome``: "held", "unchanged" or "released".
-    - ``of``: the key of the name, or the prefix.
-    - ``kind``: "name" or "prefix".
-    """
+    """The result of a request to put a name or prefix on hold, or to release it: "held", "unchanged" or "released"."""
 
     outcome: str
     of: str
@@ -60,12 +54,8 @@ class HoldChange(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A hold of a name or prefix in a list of holds, with the change that recorded it.
-
-    - ``hold``: the hold with its end and its reason.
-    - ``since``, ``actor``: the time and the user of the change that recorded the hold. They are looked up for the first
-      :data:`MAX_LISTED` names only. For later names, they are None.
-    - ``is_current``: True if the hold lasts now. False means that its end has passed, and that no user has released it.
+    """A hold in a list, with the change that recorded it. ``since`` and ``actor`` of this change are None behind the
+    first :data:`MAX_LISTED` names. A hold that is not current has ended and was not released.
     """
 
     hold: Hold
@@ -80,11 +70,9 @@ class Holding(NamedTuple):
 
 
 def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
-    """Return the key of a recorded name or prefix that is to be put on hold, and "name" or "prefix".
-
-    ``text`` is the name or prefix in any spelling. ``kind`` is the expected kind; None accepts both, a name first.
-    Raises :class:`BindingError` with the code ``hold-unknown`` for a text that is neither a recorded name nor a prefix
-    with a record, a rule or names. Raises like :func:`.prefixes.check_prefix`, too.
+    """Return the key of a recorded name or prefix that is to be put on hold, and its kind. ``kind`` is the expected
+    one; None accepts both, a name first. Raises :class:`BindingError` (``hold-unknown``) for a text that is neither a
+    recorded name nor a prefix with a record, a rule or names. Raises like :func:`.prefixes.check_prefix`, too.
     """
     if (key := _name(bindings, text, kind, lambda name: True)) is not None:
         return key, "name"
@@ -109,17 +97,12 @@ def hold(
     revision: int | None = None,
     actor: Actor | str | None = None,
 ) -> HoldChange:
-    """Put a name, or all names below a prefix, on hold until a time, or change the hold.
+    """Put a name, or all names below a prefix, on hold until a time, or change the hold (decision X-12).
 
-    - ``actor``: the user who makes the change, or the name for the history. None records no user.
-    - ``of``: a name or a prefix in any spelling. ``kind``: "name" or "prefix". None means a name if it is recorded,
-      else a prefix.
-    - ``until``: an aware time in the future, at most a year ahead.
-    - ``reason``: 1 to 2,000 characters for visitors.
-    - ``revision``: the revision that the name must still have; None does not check it.
-
-    Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``,
-    ``not-bound`` or ``not-granted``, and :class:`Stale`. Decision X-12 states the rules.
+    ``kind`` is "name" or "prefix"; None means a name if it is recorded, else a prefix. ``until`` is an aware time in
+    the future, at most a year ahead. ``reason`` has 1 to 2,000 characters for visitors. ``revision`` is that which the
+    name must still have. Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``,
+    ``hold-withdrawn``, ``hold-unknown``, ``not-bound`` or ``not-granted``, and :class:`Stale`.
     """
     key, actual_kind = require(bindings, of, kind)
     if actual_kind == "name":
@@ -139,11 +122,8 @@ def release(
     revision: int | None = None,
     actor: Actor | str | None = None,
 ) -> HoldChange:
-    """End the hold of a name or a prefix, so that its redirects work again.
-
-    ``revision`` is the expected revision; None does not check it. ``of`` is the name or prefix in any spelling.
-    ``kind`` is "name" or "prefix", or None to find out. With None, a name without a hold is taken for a prefix. Raises
-    :class:`BindingError` with the code ``hold-missing`` if there is no hold.
+    """End the hold of a name or a prefix, so that its redirects work again. Without ``kind``, a name without a hold is
+    taken for a prefix. Raises :class:`BindingError` (``hold-missing``) if there is no hold.
     """
     key, actual_kind = require_held(bindings, of, kind)
     if actual_kind == "name":
@@ -156,9 +136,8 @@ def release(
 
 
 def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
-    """Return the key of a name or prefix whose hold is to end, and "name" or "prefix". ``text`` is the name or prefix
-    in any spelling. ``kind`` is the expected kind; None accepts both. It is the name, if it has a hold, else the
-    prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a text that is neither.
+    """Return the key of a name or prefix whose hold is to end, and its kind. Without ``kind``, it is the name if it has
+    a hold, else the prefix. Raises :class:`BindingError` (``hold-missing``) for a text that is neither.
     """
     if (key := _name(bindings, text, kind, lambda name: name.hold_until is not None)) is not None:
         return key, "name"
@@ -216,9 +195,7 @@ def _change_prefix(
 
 
 def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
-    """Return the holds of all names and prefixes, the first to end first. ``with_ended`` includes those that have
-    ended.
-    """
+    """Return the holds of all names and prefixes, the first to end first, optionally with those that have ended."""
     now = bindings.now()
     condition: Literal["yes", "any"] = "any" if with_ended else "yes"
     holdings: list[Holding] = []
@@ -247,10 +224,7 @@ def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
 
 
 class PublicAnswer(NamedTuple):
-    """The facts that a client without credentials may know about a recorded name now.
-
-    - ``binding``: its binding. ``hold``: the hold that stops its redirect now, or None.
-    """
+    """The facts that a client without credentials may know about a recorded name now. ``hold`` stops its redirect."""
 
     binding: Binding
     hold: Hold | None
@@ -262,9 +236,8 @@ class PublicAnswer(NamedTuple):
 
 
 def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
-    """Return what a client without credentials may know about the name of ``binding`` at the time ``now`` in UTC.
-    ``held`` has the holds of names and prefixes. All interfaces without credentials use it, so that none of them shows
-    a target that the resolver does not show.
+    """Return what a client without credentials may know about a name at a time. All such interfaces use it, so that
+    none of them shows a target that the resolver does not show.
     """
     current = binding.at(now)
     above = held.over(current.identifier, now, read=current.identifier)
@@ -272,9 +245,8 @@ def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
 
 
 def hold_for(bindings: Bindings, key: str) -> Hold | None:
-    """Return the hold that stops the redirect of the name ``key`` now, or None. Holds of names and prefixes above it
-    count. Of several holds, the one of the longest name or prefix is returned. Changes of other processes are seen
-    after about a second.
+    """Return the hold of the longest name or prefix that stops the redirect of a key now, or None. Changes of other
+    processes are seen after about a second.
     """
     now, held = bindings.now(), bindings.source.holds()
     binding = bindings.store.fetch([key]).get(key)

@@ -1,16 +1,4 @@
-"""Minting: make new opaque names that were never minted or bound before.
-
->>> import tempfile
->>> from ararat.middleware import open_bindings
->>> folder = tempfile.TemporaryDirectory()
->>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
->>> [name] = mint(bindings, "12345/x5", check="noid")
->>> name[:12], len(name)
-('ark:12345/x5', 21)
->>> mint(bindings, "12345/t1", count=3, length=2, digits=True, sequential=True)
-['ark:12345/t100', 'ark:12345/t101', 'ark:12345/t102']
->>> bindings.close(); folder.cleanup()
-"""
+"""Minting: make new opaque names that were never minted or bound before."""
 
 from __future__ import annotations
 
@@ -64,26 +52,40 @@ def mint(
     embargo: datetime | date | str | None = None,
     actor: Actor | str | None = None,
 ) -> list[str]:
-    """Create ``count`` (1 to 10,000) new opaque names below a NAAN or shoulder, and return them in normal form.
+    """Reserve ``count`` (1 to 10,000) new opaque names below a NAAN or shoulder in one transaction. Return them in
+    normal form.
 
-    All are reserved in one transaction, or none. ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can
-    precede it. It can also be the beginning of URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of
-    characters after it, without the check character. ``check`` is "noid" for a check character over NAAN and Name,
-    "name" for one over the Name, or False; True is "noid". "nbn" is the check digit of the URNs of the German National
-    Library (:func:`.german_check_digit`). With ``digits`` all characters are digits. The pattern of the prefix record
-    replaces each of these three that is None; the longest prefix with a pattern applies. Without a pattern the names
-    have 8 betanumeric characters and no check character. Names are random and unpredictable; with ``sequential`` they
-    are numbered. A minted name is reserved, and is never minted again. With ``embargo``, it is live from this date or
-    time on. Several names are one operation, which can be undone. Names are skipped if they were ever reserved or
-    bound, including withdrawn and deleted names. Names above a bound name are skipped, too. Names that a rule answers
-    are skipped, unless ``under_rule`` is set. Names with a character that a prefix record does not permit are skipped,
-    too. URNs that do not follow the rules of their namespace are skipped, too. A warning is logged if the NAAN is not
-    registered. Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``,
-    ``mint-count``, ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole
-    namespace), ``name-characters`` (a prefix record does not permit a character of the pattern) or ``names-exhausted``,
-    ReadOnlyBindings and BindingsUnavailable. Below a delegated prefix, the code is ``prefix-delegated``, and below a
-    retired one ``prefix-retired``. Names of such prefixes are skipped if the namespace contains them (X-15). Source:
-    ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
+    - ``namespace``: such as "12345", "12345/x5" or the beginning of URNs ("urn:nbn:se:uu:diva-"). "ark:" can precede
+      it.
+    - ``length``: the number of characters after it, without the check character.
+    - ``check``: "noid" (or True) for a check character over NAAN and Name, "name" for one over the Name, "nbn" for the
+      check digit of the German National Library (:func:`.german_check_digit`), or False.
+    - ``digits``: whether all characters are digits.
+    - ``sequential``: whether the names are numbered. By default they are random and unpredictable.
+    - ``under_rule``: whether names that a rule answers can be minted.
+    - ``embargo``: the date or time from which the names are live.
+
+    None as ``length``, ``check`` or ``digits`` takes the pattern of the longest prefix with a record, or else 8
+    betanumeric characters without a check character. Skipped are names that were ever reserved or bound, names above a
+    bound name, and names that a prefix record, a delegation (X-15) or the namespace of URNs does not permit. Several
+    names are one operation, which can be undone. A warning is logged if the NAAN is not registered.
+
+    Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
+    ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
+    ``name-characters`` (a prefix record does not permit a character of the pattern), ``names-exhausted``,
+    ``prefix-delegated`` or ``prefix-retired``. Raises ReadOnlyBindings and BindingsUnavailable. Source: ARK-010,
+    ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> [name] = mint(bindings, "12345/x5", check="noid")
+    >>> name[:12], len(name)
+    ('ark:12345/x5', 21)
+    >>> mint(bindings, "12345/t1", count=3, length=2, digits=True, sequential=True)
+    ['ark:12345/t100', 'ark:12345/t101', 'ark:12345/t102']
+    >>> bindings.close(); folder.cleanup()
     """
     who = Actor.of(actor)
     try:
@@ -121,8 +123,8 @@ def mint(
 
 
 def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: int, now: datetime) -> int | None:
-    """Record the begin of an operation that mints ``count`` names below ``namespaces``, and return its number. With an
-    operation, the undo of a mistake is one step. For one name, no operation is recorded, and the result is None.
+    """Record the begin of an operation that mints names, and return its number, so that one step undoes a mistake. For
+    one name, no operation is recorded (None).
     """
     if count == 1:
         return None
@@ -138,12 +140,8 @@ def pattern_below(
     check: Check | bool | None = None,
     digits: bool | None = None,
 ) -> Pattern:
-    """Return the pattern of the names to mint below a prefix: its length, characters and check character.
-
-    ``records`` are the prefix records, and ``naming`` has the rules of the site. ``length`` is the number of minted
-    characters, ``check`` the kind of check character, and ``digits`` whether only digits are used. The pattern of the
-    prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises :class:`BindingError` if
-    the pattern is not permitted.
+    """Return the pattern of the names to mint below a prefix. The prefix record replaces each of ``length``, ``check``
+    and ``digits`` that is None. Raises :class:`BindingError` if the pattern is not permitted.
     """
     require_minted_here(namespace, records, naming)
     beginning = read_pattern(namespace, naming).beginning
@@ -162,9 +160,7 @@ def pattern_below(
 
 
 def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> bool:
-    """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern.
-    ``records`` are the prefix records, and ``naming`` has the rules of the site.
-    """
+    """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern."""
     try:
         pattern_below(namespace, records, naming)
     except BindingError:
@@ -173,11 +169,8 @@ def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> 
 
 
 def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRules) -> None:
-    """Raise :class:`BindingError` if the names below a NAAN or shoulder are not minted here.
-
-    ``records`` are the prefix records, and ``naming`` has the rules of the site. The code is ``prefix-delegated``, with
-    the place that mints them, or ``prefix-retired``. The characters of the shoulder need not be those of minted names,
-    because another minter can have other ones.
+    """Raise :class:`BindingError` (``prefix-delegated``, ``prefix-retired``) if names are not minted here. The shoulder
+    can have characters that no minted name has here, because another minter can have other ones.
     """
     try:
         beginning = check_prefix(namespace, naming)
@@ -194,17 +187,11 @@ def read_pattern(
     check: Check | bool | None = None,
     digits: bool = False,
 ) -> Pattern:
-    """Check the options for minting below a prefix, and return the pattern of the names.
+    """Return the pattern of the names to mint below a namespace. The IRI policy defines which shoulders are permitted
+    (POL-028 to POL-031). Raises :class:`BindingError` if the pattern is not permitted.
 
-    ``namespace`` is "12345" or "12345/x5", "ark:" can precede it; or it is the beginning of URNs. The IRI policy in
-    ``naming`` and the included ones define which shoulders are permitted (POL-028 to POL-031). Raises
-    :class:`BindingError` if the pattern is not permitted. ``length`` is the number of minted characters, ``check`` the
-    kind of check character, and ``digits`` whether only digits are used.
-
-    >>> read_pattern("ark:/12345/x5").beginning
-    'ark:12345/x5'
-    >>> read_pattern("URN:NBN:SE:UU:diva-").beginning
-    'urn:nbn:se:uu:diva-'
+    >>> read_pattern("ark:/12345/x5").beginning, read_pattern("URN:NBN:SE:UU:diva-").beginning
+    ('ark:12345/x5', 'urn:nbn:se:uu:diva-')
     """
     shown = validation.shown(namespace, 100)
     covers: Check | None = "noid" if check is True else check or None
@@ -263,10 +250,7 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
 
 
 class Drawing:
-    """A source of new names that were never reserved or bound, in a transaction that excludes other writers. ``drawn``
-    are the names that are not drawn any more. ``transaction`` is the transaction, and ``records`` are the prefix
-    records.
-    """
+    """A source of new names, in a transaction that excludes other writers. Names in ``drawn`` are not drawn again."""
 
     def __init__(
         self,
@@ -283,9 +267,8 @@ class Drawing:
         self.drawn = {*others}
 
     def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
-        """Return ``count`` new names of ``pattern``, which are not recorded yet. No name is returned twice. With
-        ``sequential``, the names have the order of a counter. Otherwise, they are random. Raises :class:`BindingError`
-        with the code ``mint-under-rule`` or ``names-exhausted``.
+        """Return ``count`` new names of a pattern that are not recorded, random or in the order of a counter. Raises
+        :class:`BindingError` (``mint-under-rule``, ``names-exhausted``).
         """
         if rule := next((prefix for prefix in self._rules if pattern.beginning.startswith(prefix)), None):
             message = f"the rule for {rule} already answers every name under {pattern.beginning}"
@@ -311,9 +294,7 @@ class Drawing:
         return names
 
     def _select_unused(self, names: Sequence[str]) -> list[str]:
-        """Return the permitted names that were never reserved or bound, are not above a bound one, have no rule, and
-        are not below a prefix that is delegated or retired.
-        """
+        """Return the permitted names that were never reserved or bound, and are not above a bound one."""
         transaction = self._transaction
         used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self.drawn}
         unused = [name for name in names if name not in used and not name.startswith(self._rules)]

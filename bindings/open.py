@@ -44,20 +44,15 @@ def open_bindings(
     search_names: int | None = None,
     missing_ok: bool = False,
 ) -> Bindings:
-    """Open the bindings in a database, a table file or a snapshot, and return them. Files can only be read.
+    """Open the bindings in a database, a table file or a snapshot. The last two can only be read.
 
-    - ``url_or_path``: one of
-
-      - ``sqlite:///bindings.sqlite`` (four slashes before an absolute path),
-      - the path of a file that ends in .sqlite, .sqlite3 or .db,
-      - a ``postgresql://`` URL in any form that libpq accepts,
-      - the path of a table that ends in .csv, .tsv or .jsonl,
-      - the path of a file of ``ararat snapshot``, which ends in .snapshot.
-
+    - ``url_or_path``: a ``postgresql://`` URL in any form that libpq accepts, ``sqlite:///bindings.sqlite`` (four
+      slashes before an absolute path), or a path that ends in .sqlite, .sqlite3 or .db, in .csv, .tsv or .jsonl (a
+      table), or in .snapshot (a file of ``ararat snapshot``).
     - ``create``: whether to create a missing SQLite file and missing tables.
     - ``clock``: a function that returns the time in UTC.
     - ``policy``: an IRI policy that every change must follow (:mod:`ararat.identifiers.iri_policy`).
-    - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
+    - ``state``: the folder for the copy of a served table file; the default is the folder of the file.
     - ``test_naans``: the NAANs below which names can be bound for tests: none, or 99999 (decision X-06). A resolver of
       these bindings answers for them.
     - ``read_seconds``: the time after which PostgreSQL stops a statement of a reader. None permits any time, as for the
@@ -69,7 +64,7 @@ def open_bindings(
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code
     ``database-missing`` for a file, or with ``create`` a folder, that does not exist. Other codes are ``database-url``,
     ``database-in-memory`` and ``driver-missing``. A store that exists and cannot be opened raises nothing here, so that
-    a site starts without it. The reason is logged, every method raises :class:`BindingsUnavailable`, and opening is
+    a site starts without it: the reason is logged, every method raises :class:`BindingsUnavailable`, and opening is
     tried again. :meth:`Bindings.open` raises the reason.
 
     >>> open_bindings("bindings")
@@ -114,14 +109,10 @@ def open_file(
     served: bool = True,
     test_naans: Iterable[str] = (),
 ) -> Bindings:
-    """Open the bindings in the table file ``path``, which can only be read.
-
-    - ``path``: a file of CSV, TSV or JSON Lines. An unknown extension means CSV.
-    - ``policy``: the IRI policy that each binding must meet, or None.
-    - ``state``: the folder for the copy of a served file; None is the folder of the file.
-    - ``served``: False reads the file once, without a copy. This raises :class:`TableError` for a file that is not a
-      table of bindings. It raises :class:`BindingsUnavailable` for a file that cannot be read.
-    - ``test_naans``: the NAANs below which names can be bound for tests.
+    """Open the bindings in a table file, which can only be read. An unknown extension means CSV. ``state`` is the
+    folder for the copy of a served file, by default that of the file. Without ``served``, it is read once, without a
+    copy. Then :class:`TableError` or :class:`BindingsUnavailable` is raised for a wrong file, or one that cannot be
+    read.
     """
     bindings = _file_at(path, utc_now, policy, state, test_naans, served=served)
     if not served:
@@ -143,14 +134,10 @@ def bindings_at(
     older: bool = False,
     reading: bool = False,
 ) -> Bindings:
-    """Return the bindings at a URL or path without opening the store.
-
-    ``clock`` returns the current time in UTC. With ``create``, a missing SQLite file and missing tables are created.
-    ``policy`` is the IRI policy of the site, or None. ``state`` is the folder for the copy of a table file; None is the
-    folder of the file. ``read_seconds`` is the limit of a statement of a reader; None permits any time. ``search`` are
-    the limits of lists (:class:`.listing.SearchLimits`). With ``older``, a database of the schema before is opened, too
-    (:data:`.versions.LACKING`). With ``reading``, the process only reads: an SQLite file and its log that no program
-    uses stay as they are (:mod:`.databases.resting`). The store is opened when it is first used.
+    """Return the bindings at a URL or path, whose store is opened when it is first used. The arguments are those of
+    :func:`open_bindings`. ``search`` are the limits of lists in seconds and names. With ``older``, a database of the
+    schema before is opened, too (:data:`.versions.LACKING`). With ``reading``, an SQLite file and its log that no
+    program uses stay as they are (:mod:`.databases.resting`).
     """
     if (table := table_file(url_or_path)) is not None:
         return _file_at(table, clock, policy, state, test_naans)
@@ -242,9 +229,9 @@ def _refuse_password(url_or_path: str | Path) -> None:
 
 
 def database_at(url_or_path: str | Path, read_seconds: float | None = READ_SECONDS) -> Database:
-    """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it. ``url_or_path``
-    is the path of an SQLite file, or a URL that begins with ``sqlite:`` or ``postgresql:``. ``read_seconds`` is the
-    limit of a statement of a reader; None permits any time. Raises :class:`BindingError` like :func:`open_bindings`.
+    """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
+    ``read_seconds`` is the limit of a statement of a reader; None permits any time. Raises :class:`BindingError` like
+    :func:`open_bindings`.
     """
     place = str(url_or_path)
     _refuse_password(place)

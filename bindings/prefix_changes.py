@@ -1,5 +1,5 @@
 """The records of NAANs and shoulders, and their rules: :attr:`.Bindings.prefixes` and :attr:`.Bindings.rules`. The
-functions make a change in a transaction, so that a record and a rule can change together.
+functions work in a transaction, so that a record and a rule can change together.
 """
 
 from __future__ import annotations
@@ -38,14 +38,8 @@ def set_record(
     now: datetime,
     actor: str | None,
 ) -> Set:
-    """Set texts in the record of a NAAN or shoulder, inside of a transaction. Return "set", "changed" or "unchanged".
-
-    - ``key``: the prefix in its stored form, such as ``ark:12345/x5``.
-    - ``texts``: the checked texts by field of :class:`~.prefixes.PrefixRecord`, such as "who". An empty text deletes
-      one.
-    - ``now``: the time of the change, in UTC. ``actor``: the name of the user for the history, or None.
-
-    Raises :class:`BindingError`, for example with the code ``prefix-empty``.
+    """Set checked texts by field in the record of a prefix in stored form. An empty text deletes one. Raises
+    :class:`BindingError`, for example with the code ``prefix-empty``.
     """
     existing = transaction.get_prefix(key)
     after = prefixes.changed(existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor)
@@ -59,9 +53,7 @@ def set_record(
 def remove_record(
     transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
 ) -> Literal["removed"]:
-    """Delete the record of a prefix in a transaction. Only ``with_hold`` ends a lasting hold. ``key`` is the prefix in
-    its stored form, such as ``ark:12345/x5``.
-    """
+    """Delete the record of a prefix in stored form. Only ``with_hold`` ends a lasting hold."""
     existing = transaction.get_prefix(key)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
         raise BindingError("prefix-held", identifier=key)
@@ -77,9 +69,8 @@ def remove_record(
 def hold(
     transaction: Transaction, key: str, until: datetime, reason: str, now: datetime, actor: str | None
 ) -> Literal["held", "unchanged"]:
-    """Put all names below a prefix on hold until a time, in a transaction. The prefix gets a record if it has none.
-    ``key`` is the prefix in its stored form. ``until`` is the end, in UTC, and ``reason`` a text for visitors. Raises
-    :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    """Put all names below a prefix in stored form on hold. It gets a record if it has none. Raises
+    :class:`BindingError` (``hold-until``, ``hold-reason``).
     """
     until, reason = holds.check(until, reason, now)
     outcome = set_record(transaction, key, {"hold_until": rfc3339(until), "hold_reason": reason}, now, actor)
@@ -87,9 +78,8 @@ def hold(
 
 
 def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
-    """End the hold of all names below a prefix, in a transaction. A record that has only the hold is deleted. ``key``
-    is the prefix in its stored form, such as ``ark:12345/x5``. Raises :class:`BindingError` with the code
-    ``hold-missing`` for a prefix without a hold.
+    """End the hold of a prefix in stored form, and delete a record that has only the hold. Raises :class:`BindingError`
+    (``hold-missing``) without one.
     """
     existing = transaction.get_prefix(key)
     if existing is None or existing.hold_until is None:
@@ -102,9 +92,7 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
-    """Set the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form. ``template`` is the
-    checked template of targets, and ``redirect`` is 302 or 307. The result is "set", "changed" or "unchanged".
-    """
+    """Set the checked template of a redirect rule with the status 302 or 307, for a prefix in stored form."""
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
     stored, status = check_template(template), redirect_status(redirect)
@@ -117,9 +105,7 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 
 
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form, such as
-    ``ark:12345/x5``.
-    """
+    """Delete the redirect rule of a prefix in stored form."""
     existing = transaction.get_rule(key)
     if existing is None:
         raise BindingError("rule-unknown", Translatable("no rule is set for %(key)s; run: ararat rule list", key=key))
@@ -140,15 +126,14 @@ class Prefixes:
     ) -> Literal["set", "changed", "unchanged"]:
         """Record texts that describe a NAAN or shoulder, such as its institution: ``who="Library"``.
 
-        The texts are those of :data:`~.prefixes.texts.EDITED`: ``who`` is the institution, ``what`` the things that are
-        named, and ``contact`` an address for questions. ``statement``, ``availability``, ``variance``, ``may_change``
-        and ``at_end`` are about persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is
-        the state of the prefix. ``resolver``, ``minter`` and ``about`` are addresses. An argument that is None does not
-        change the recorded text, and an empty text deletes it. Returns "set", "changed" if ``prefix`` had another
-        record, or "unchanged". Running servers use the record after about a second. Raises :class:`BindingError` with
-        the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``, ``prefix-characters``, ``prefix-hosts``,
-        ``prefix-state``, ``prefix-address``, ``prefix-delegation``, ``prefix-retired`` or ``prefix-empty``, and
-        TypeError for another text.
+        The texts are those of :data:`~.prefixes.texts.EDITED`: ``who`` (the institution), ``what`` (the named things)
+        and ``contact``; ``statement``, ``availability``, ``variance``, ``may_change`` and ``at_end`` about persistence;
+        ``hosts``, ``pattern`` and ``characters``, which restrict names; ``state``; and the addresses ``resolver``,
+        ``minter`` and ``about``. None does not change a text, and an empty text deletes it.
+
+        Returns "changed" if ``prefix`` had another record. Running servers use the record after about a second. Raises
+        :class:`BindingError` with the code ``rule-prefix``, or one that begins with ``prefix-`` and names the text,
+        such as ``prefix-pattern``. Raises TypeError for another text.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -179,8 +164,8 @@ class Prefixes:
         return outcome
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the record that describes a NAAN or shoulder. Its history stays. Raises :class:`BindingError` with the
-        code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all names below it are on hold.
+        """Delete the record of a NAAN or shoulder. Its history stays. Raises :class:`BindingError`: ``prefix-unknown``
+        without a record, ``prefix-held`` while all names below it are on hold.
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
@@ -198,15 +183,13 @@ class Prefixes:
         return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming))
 
     def remembered(self) -> PrefixRecords:
-        """Return the records of all NAANs and shoulders from the memory of this process, without reading the store.
-        They are about one second old at most. :meth:`list` reads the store.
+        """Return the records of all NAANs and shoulders from memory, at most about one second old. :meth:`list` reads
+        the store.
         """
         return self._rule_cache.records()
 
     def statements(self, binding: Binding) -> InheritedStatements:
-        """Return the persistence statements that the name ``binding`` inherits from the records of its NAAN and
-        shoulders.
-        """
+        """Return the persistence statements that a name inherits from the records of its NAAN and shoulders."""
         return self.remembered().statements(binding.identifier, binding.metadata)
 
     def list(self) -> list[PrefixRecord]:
@@ -223,11 +206,11 @@ class Rules:
     def set(
         self, prefix: str, template: str, *, redirect: int = 302, actor: Actor | str | None = None
     ) -> Literal["set", "changed", "unchanged"]:
-        """Set the template that makes the targets of all unbound names that begin with ``prefix``, a NAAN or shoulder.
+        """Set the template that makes the targets of all unbound names that begin with a NAAN or shoulder.
 
         ``template`` is a URL or a path of this site that contains a variable (:mod:`.prefixes.rules`). ``redirect`` is
-        302 or 307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the
-        rule after about a second. Raises :class:`BindingError`.
+        302 or 307. Returns "changed" if ``prefix`` had another rule. Running servers use the rule after about a second.
+        Raises :class:`BindingError`.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -251,8 +234,8 @@ class Rules:
         return self._bindings.run_in_transaction(write, actor=by)
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the redirect rule of the NAAN or shoulder ``prefix``. Its history stays. Raises :class:`BindingError`
-        with the code ``rule-unknown`` if it has no rule.
+        """Delete the redirect rule of a NAAN or shoulder. Its history stays. Raises :class:`BindingError`
+        (``rule-unknown``).
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)

@@ -1,6 +1,6 @@
-"""Write the events of names whose embargo is reached. The clock alone publishes them (:meth:`.Binding.at`). Readers
-need no event: a name is live from its date on, on each server. Its history, the log and the feeds need it. The worker
-of the desk, ``ararat log publish`` and each change of such a name write it: the first of them, and only once.
+"""Write the events of names whose embargo is reached, for their history, the log and the feeds. The clock alone
+publishes them (:meth:`.Binding.at`). The first of the worker of the desk, ``ararat log publish`` and a change of the
+name writes it.
 
 >>> import tempfile
 >>> from datetime import UTC, datetime
@@ -25,9 +25,9 @@ from .stores import Store
 
 
 def publish_due(store: Store) -> list[str]:
-    """Record the publication of each reserved name in ``store`` whose embargo has ended, and return these names. The
-    time of each event is that of the embargo, also if this function is called much later. If another writer is faster,
-    the rest of the names wait for the next call. Raises :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+    """Record the publication of each reserved name whose embargo has ended, with the time of the embargo, and return
+    these names. If another writer is faster, the rest waits for the next call. Raises :class:`ReadOnlyBindings` and
+    :class:`BindingsUnavailable`.
     """
     written: list[str] = []
     try:

@@ -1,5 +1,5 @@
-"""Keep the rules, the records of NAANs and shoulders, and the branding in memory. They are checked for changes at most
-once a second.
+"""Keep the rules, prefix records, holds and branding in memory, and check at most once a second whether they
+changed.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ class RuleSource(Protocol):
 
 
 class RuleCache:
-    """A cache of the rules, prefix records, holds and branding of a store, in the memory of this process. All threads
-    can use one object. ``source`` returns the store. It is read again at most once a second, and only if something
-    changed.
+    """A cache of the rules, prefix records, holds and branding of a store, which all threads can use. The methods raise
+    :class:`BindingsUnavailable` if the store could not be read since the start.
     """
 
     def __init__(
@@ -71,10 +70,7 @@ class RuleCache:
         self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for the unbound name ``identifier``, or None if no rule
-        applies. The rule with the longest matching prefix is used. Raises :class:`BindingsUnavailable` if the store
-        could not be read since the start.
-        """
+        """Return the binding that the rule with the longest matching prefix makes for an unbound name, or None."""
         key = naming.key(identifier)
         for rule in self._current():
             if key.startswith(rule.prefix):
@@ -83,16 +79,12 @@ class RuleCache:
         return None
 
     def patterns(self) -> Sequence[Pattern]:
-        """Return the patterns of the names that have a check character: of minted names and of prefix records. Raises
-        :class:`BindingsUnavailable` if the store could not be read since the start.
-        """
+        """Return the patterns of the names that have a check character: of minted names and of prefix records."""
         self._current()
         return self._patterns
 
     def records(self) -> PrefixRecords:
-        """Return the records that describe NAANs and shoulders, with their redirect rules, from memory. Raises
-        :class:`BindingsUnavailable` if the store could not be read since the start.
-        """
+        """Return the records that describe NAANs and shoulders, with their redirect rules."""
         self._current()
         return self._records
 
@@ -102,9 +94,7 @@ class RuleCache:
         return self._records, self._patterns
 
     def holds(self) -> Holds:
-        """Return the holds of names and prefixes from memory, also those that have ended. It is the same object until
-        one changes. Raises :class:`BindingsUnavailable` if the store could not be read since the start.
-        """
+        """Return the holds of names and prefixes, also those that have ended: the same object until one changes."""
         self._current()
         return self._holds
 

@@ -1,8 +1,6 @@
-"""Write the names of a store to a file for nodes that only read (:mod:`.databases.snapshot_file`).
-
-The file has what a resolver reads: bindings, numbers, rules, prefix records, branding, counters, and the places of
-names in the log. It has no history, no accounts and no indexes for search. Names are in the order of their keys and
-have no row number. So a lookup reads one tree only.
+"""Write the names of a store to a file for nodes that only read (:mod:`.databases.snapshot_file`): bindings, numbers,
+rules, prefix records, branding, counters, and the places of names in the log. It has no history, accounts and search.
+Names are in the order of their keys without row numbers, so that a lookup reads one tree only.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -40,9 +38,9 @@ _LOG_INDEXES = ("CREATE INDEX events_key ON events (key)", "CREATE INDEX log_ent
 
 
 def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], object] | None = None) -> int:
-    """Write all names of a store to one file for resolvers that only read. Return their number, with reserved names. It
-    is replaced after it is completely on the disk. ``progress`` is called with the number of names after each thousand.
-    Raises :class:`BindingsUnavailable`, and OSError if the file cannot be written.
+    """Write all names of a store to one file, and return their number, with reserved ones. The file is replaced when
+    the new one is completely on the disk. ``progress`` is called after each thousand names. Raises
+    :class:`BindingsUnavailable`, and OSError if the file cannot be written.
     """
     with (
         bindings.store.snapshot() as snapshot,

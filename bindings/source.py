@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class StoredSource:
-    """The names, rules and records of a store, as a resolver reads them.
+    """The names, rules and records of a store, as a resolver reads them. The records are at most about one second old.
 
     - ``is_local``: whether lookups only read memory or a local file, so that they never wait for a network.
     - ``own_changes``: the number of changes that were made through this object. Closing the store counts as a change.
@@ -39,9 +39,7 @@ class StoredSource:
         self._rule_cache = rule_cache
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names by their keys. Keys that are not bound are omitted. Raises
-        :class:`BindingsUnavailable`.
-        """
+        """Return the bindings of bound names by their keys. Raises :class:`BindingsUnavailable`."""
         return self._opening.store.fetch(keys)
 
     def stored_redirect(self, key: str) -> StoredRedirect | None:
@@ -51,22 +49,17 @@ class StoredSource:
         return self._opening.store.stored_redirect(key)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for the unbound name ``identifier``, with the prefix of the
-        rule, or None. The rule with the longest matching prefix applies. The binding of the name itself is not looked
+        """Return the binding that the rule with the longest matching prefix makes for a name, which is not looked
         up.
         """
         return self._rule_cache.binding_for(identifier)
 
     def prefix_records(self) -> PrefixRecords:
-        """Return the records that describe NAANs and shoulders, from the memory of this process. They are about one
-        second old at most.
-        """
+        """Return the records that describe NAANs and shoulders."""
         return self._rule_cache.records()
 
     def records_and_patterns(self) -> tuple[PrefixRecords, Sequence[Pattern]]:
-        """Return the records of prefixes, and the patterns of names with a check character, from the memory of this
-        process. They are about one second old at most.
-        """
+        """Return the records of prefixes, and the patterns of names with a check character."""
         return self._rule_cache.records_and_patterns()
 
     def now(self) -> datetime:
@@ -86,30 +79,24 @@ class StoredSource:
         return self._rule_cache.branding()
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        """Return whether the name ``identifier`` probably has a typing error: its check character is wrong for the
-        names minted here.
-        """
+        """Return whether a name probably has a typing error: its check character is wrong for the names minted here."""
         return is_mistyped(naming.key(identifier), self._rule_cache.patterns())
 
     def correction(self, identifier: Ark | Urn) -> str | None:
-        """Return the key of the only live name that the unbound name ``identifier`` probably means, or None. It differs
-        from the unbound name by a typing error (:mod:`corrections`).
-        """
+        """Return the key of the only live name that an unbound name probably means (:mod:`corrections`), or None."""
         names = corrections(naming.key(identifier), self._rule_cache.patterns())
         live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
         return live[0] if len(live) == 1 else None
 
     def data_version(self) -> Hashable | None:
-        """Return a value that differs after each change of a binding, also by other processes. It is None for a
-        database on several servers, or behind a pooler, because they can have different states.
+        """Return a value that differs after each change of a binding, also by other processes. None for a database on
+        several servers or behind a pooler, because they can have different states.
         """
         return self._opening.store.data_version()
 
     @property
     def failure(self) -> str | None:
-        """The reason why the store could not be opened, in printable ASCII. It is None if it is open, or was never
-        opened.
-        """
+        """The reason why the store could not be opened, in printable ASCII, or None."""
         return self._opening.failure
 
     @property
@@ -124,16 +111,14 @@ class StoredSource:
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the current version of a table file is not served, in printable ASCII. It is None if it is
-        served, or for a database.
-        """
+        """The reason why the current version of a table file is not served, in printable ASCII, or None."""
         store = self._opening.opened
         return store.refusal if store else None
 
     @property
     def unrecorded(self) -> str | None:
-        """The reason why the copy of the served table file cannot be saved. It is None if it is saved, and for a
-        database. Without a copy, a restarted process cannot check the file against the version that was served before.
+        """The reason why the copy of the served table file cannot be saved, or None. Without a copy, a restarted
+        process cannot compare the file with the version that was served before.
         """
         store = self._opening.opened
         return store.unrecorded if store else None

@@ -51,8 +51,8 @@ class Writable(Protocol):
     def run_in_transaction(
         self, function: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...
     ) -> T:
-        """Run ``function`` in a transaction of the store, and return its result. With ``exclusive``, other writers wait
-        until the transaction ends. ``actor`` is the user whose permissions apply.
+        """Run ``function`` in a transaction of the store, and return its result. With ``exclusive``, other writers
+        wait.
         """
         ...
 
@@ -61,9 +61,7 @@ class Snapshot(Protocol):
     """The interface to all bindings of a store at one moment. Later changes do not affect it."""
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Yield all bindings in the order of their keys, also those of reserved names. ``unreadable`` is called with
-        each row that cannot be read. If it is None, such a row raises :class:`UnreadableBinding`.
-        """
+        """Yield all bindings by key, also of reserved names. Without ``unreadable``, an unreadable row raises."""
         ...
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
@@ -75,9 +73,8 @@ class Snapshot(Protocol):
         ...
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Return the rows of the database ``table``. ``since`` limits them to rows from that time on. ``names`` are the
-        columns to read, or None for all. For a table file, return the rows that its import into an empty database would
-        create.
+        """Return the rows of a table from ``since`` on, with the columns ``names`` or all. For a table file, these are
+        the rows that its import would create.
         """
         ...
 
@@ -86,14 +83,12 @@ class Snapshot(Protocol):
         ...
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event of the name ``key``. ``revision`` is the number of
-        the event, from 1. Return None if the event does not exist.
-        """
+        """Return the columns :attr:`LastEvent.state` of one event, or None if it does not exist."""
         ...
 
     def faults(self) -> Iterator[Contradiction]:
-        """Yield the contradictions between the rows of the tables, such as a binding that differs from its last event.
-        A table file cannot have such contradictions.
+        """Yield the contradictions between rows, such as a binding that differs from its last event. A file has
+        none.
         """
         ...
 
@@ -123,35 +118,27 @@ class Snapshot(Protocol):
 
 
 class Store(Protocol):
-    """The interface to a place that keeps bindings: a database or a table file. The methods raise
-    :class:`BindingsUnavailable` if the store cannot be read.
+    """A place that keeps bindings: a database or a table file. The methods raise :class:`BindingsUnavailable` if it
+    cannot be read.
     """
 
     @property
     def recorded(self) -> RecordedNames | None:
-        """Return the lookups of recorded names for the warnings about new names. It is None for a store that is only
-        read.
-        """
+        """Return the lookups of recorded names for the warnings about new ones. None if the store is only read."""
         ...
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the current version of a table file is not served. It is None if the version is served, and
-        for a database.
-        """
+        """The reason why the current version of a table file is not served, or None."""
         ...
 
     @property
     def unrecorded(self) -> str | None:
-        """The reason why the copy of the served table file cannot be saved. It is None if it is saved, and for a
-        database.
-        """
+        """The reason why the copy of the served table file cannot be saved, or None."""
         ...
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of the names ``identifiers`` (normal forms), by their keys. Keys that are not bound are
-        omitted.
-        """
+        """Return the bindings of normal forms by key. Keys that are not bound are omitted."""
         ...
 
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
@@ -165,9 +152,7 @@ class Store(Protocol):
         ...
 
     def data_version(self) -> Hashable | None:
-        """Return a value that differs after each change of a binding, also by other processes. Return None if changes
-        cannot be detected.
-        """
+        """Return a value that differs after each change of a binding, also by other processes, or None if unknown."""
         ...
 
     def has_due(self) -> bool:
@@ -175,39 +160,27 @@ class Store(Protocol):
         ...
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the first changes of the names ``identifiers``, by key; keys without an actor are left
-        out.
-        """
+        """Return the actors of the first changes of names by key; keys without an actor are left out."""
         ...
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the last changes of the names ``identifiers``, by key; keys without an actor are left
-        out.
-        """
+        """Return the actors of the last changes of names by key; keys without an actor are left out."""
         ...
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return the actions of the last changes of the names ``identifiers``, by key. Keys that are not bound are
-        omitted.
-        """
+        """Return the actions of the last changes of names by key. Keys that are not bound are omitted."""
         ...
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of the name with the key ``identifier``, the oldest first. The list is empty for an
-        unknown name.
-        """
+        """Return the changes of a key, the oldest first. The list is empty for an unknown name."""
         ...
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return the numbers of the entries of the name with the key ``identifier`` in the public log; empty for a
-        file.
-        """
+        """Return the numbers of the entries of a key in the public log, in their order; empty for a file."""
         ...
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the number and the time of the first entry of the name with the key ``identifier`` in the public log.
-        Return None for a file.
-        """
+        """Return the number and the time of the first entry of a key in the public log. None for a file."""
         ...
 
     def log_key(self) -> str | None:
@@ -219,23 +192,16 @@ class Store(Protocol):
         ...
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``. ``after``
-        is :attr:`Page.next` of the page before, or None.
-        """
+        """Return a page of at most ``limit`` names. ``after`` is :attr:`Page.next` of the page before, or None."""
         ...
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
-        """Return the first names below the name ``identifier``, at most ``most``, in the order of their keys. Below a
-        name are its parts and its variants, which continue it with a slash or a dot.
-        """
+        """Return the first parts and variants of a name, at most ``most``, in the order of their keys."""
         ...
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
-        "state" or "month" (of creation); with None, the only key is "".
-
-        ``selection`` contains the conditions for names. With ``most`` and without ``by``, names above this number are
-        not counted. With both, a database raises :class:`TooBroad` if it must read more names for the count.
+        """Count names by "shoulder", "state" or "month" (of creation); without ``by``, the only key is "". Without
+        ``by``, names above ``most`` are not counted. With it, a database raises :class:`TooBroad` if it must read more.
         """
         ...
 
@@ -244,15 +210,11 @@ class Store(Protocol):
         ...
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``. The
-        list is empty for a table file.
-        """
+        """Return at most ``limit`` operations with numbers below ``before``, the newest first; none for a file."""
         ...
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return a page of the changes of names, the newest first, with numbers below ``below``. It is empty for a
-        file. ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
-        """
+        """Return a page of at most ``limit`` changes of names with numbers below ``below``, the newest first."""
         ...
 
     def rules_version(self) -> str:
@@ -264,8 +226,8 @@ class Store(Protocol):
         ...
 
     def holds(self) -> list[Hold]:
-        """Return the recorded holds of names, also those that have ended, in any order. Holds of prefixes are not
-        included. Compare them with the clock when they are used: a clock that is corrected later must not hide one.
+        """Return the recorded holds of names, in any order, without those of prefixes. Ended ones are included: compare
+        them with the clock when you use them, because it can be corrected later.
         """
         ...
 
@@ -286,9 +248,7 @@ class Store(Protocol):
         ...
 
     def recorded_branding(self) -> str | None:
-        """Return the recorded branding (:mod:`~ararat.bindings.names.branding.stored`) as JSON. Return None for a
-        file.
-        """
+        """Return the recorded branding (:mod:`~ararat.bindings.names.branding.stored`) as JSON, or None for a file."""
         ...
 
     def recorded_brandings(self) -> list[str]:
@@ -296,8 +256,8 @@ class Store(Protocol):
         ...
 
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> AbstractContextManager[Transaction]:
-        """Return a context manager for a transaction of the store. With ``exclusive``, other writers wait until it
-        ends. With ``large``, its statements can take long. Raises :class:`ReadOnlyBindings` for a table file.
+        """Begin a transaction. With ``exclusive``, other writers wait until it ends. With ``large``, its statements can
+        take long. Raises :class:`ReadOnlyBindings` for a table file.
         """
         ...
 

@@ -109,7 +109,6 @@ class DatabaseStore:
             raise TooBroad(str(error)) from error
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of normal forms by key, with one statement. Keys that are not bound are omitted."""
         # The tables contain only keys of printable ASCII, and no other text reaches the database.
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         if not keys:
@@ -140,7 +139,6 @@ class DatabaseStore:
         return {each.identifier: each for each in bindings}, traces
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
-        """Return the first parts and variants of a name, at most ``most``. Rows that cannot be read are omitted."""
         found: list[Binding] = []
         for row in self._rows(self._statements.below, (f"{identifier}.", f"{identifier}0", most)):
             with suppress(UnreadableBinding):
@@ -154,9 +152,6 @@ class DatabaseStore:
         return RecordedNames(self._rows, self._database)
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None. ``identifier``
-        is a key of at most 255 printable ASCII characters.
-        """
         rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
         if not rows:
             return None
@@ -189,24 +184,20 @@ class DatabaseStore:
         return bool((now := self._now()) and self._rows(self._statements.due, (now,)))
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the first changes of names by key; keys without an actor are left out."""
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         return dict(self._rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the last changes of names by key; keys without an actor are left out."""
         keys = {index_key(name): name for name in identifiers}
         rows = self._rows(self._statements.last_actors, (self._database.array_parameter(list(keys)),))
         return {keys[key]: actor for key, actor in rows}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return the actions of the last changes of names by key. Keys that are not bound are omitted."""
         keys = {index_key(name): name for name in identifiers}
         rows = self._rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
         return {keys[key]: action for key, action in rows}
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of a key, the oldest first. The list is empty for an unknown name."""
         before: Binding | None = None
         events: list[Event] = []
         for *state, action, actor, source, operation in self._rows(self._statements.history, (index_key(identifier),)):
@@ -216,7 +207,6 @@ class DatabaseStore:
         return events
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return the numbers of the entries of a key in the public log, in their order."""
         if not (identifier.isascii() and identifier.isprintable()):
             return []
         rows = self._rows(self._statements.log_entries, (index_key(identifier),))
@@ -243,7 +233,6 @@ class DatabaseStore:
         return count_names(lambda query: self._rows(query, ()), self._database)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names. ``after`` is :attr:`Page.next` of the page before, or None."""
         return self.lists.page(self.lists.at_the_time(self._rows_of_list), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
@@ -256,9 +245,6 @@ class DatabaseStore:
                 return
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count names by "shoulder", "state" or "month" (of creation); without ``by``, the only key is "". Without
-        ``by``, names above ``most`` are not counted. With it, :class:`TooBroad` is raised if more names must be read.
-        """
         if (kept := self.lists.kept_count(self._rows, selection, by, most)) is not None:
             return kept
         if most is not None or self.count().exact:
@@ -308,7 +294,6 @@ class DatabaseStore:
         return self.lists.operations(self._rows_of_list, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return a page of at most ``limit`` changes of names with numbers below ``below``, the newest first."""
         return events.page(self._rows_of_list, self._database.dialect_name, selection, below, limit)
 
     def moved_from(self, beginning: str, most_moves: int, limit: int) -> list[tuple[str, int | None]]:
@@ -328,9 +313,6 @@ class DatabaseStore:
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def holds(self) -> list[Hold]:
-        """Return the recorded holds of names, in any order, without those of prefixes. Ended ones are included: compare
-        them with the clock when you use them, because it can be corrected later.
-        """
         holds = (hold_of(row) for row in self._rows(self._statements.holds, ()))
         return [each for each in holds if each is not None]
 
@@ -389,7 +371,6 @@ class DatabaseStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[DatabaseSnapshot]:
-        """Begin a view of all bindings at this moment, which ends with the block. Other processes can write."""
         if self._closed:
             raise BindingsUnavailable(CLOSED)
         from .snapshot import DatabaseSnapshot
