@@ -1,8 +1,6 @@
 """Answers of the EZID API: a first line that reports success or an error, then elements, one on a line.
-
-A client gets plain text. A browser, which prefers HTML, gets a page with the same content for a GET request.
-
-Source: EZID API, version 2, "Request & response bodies" and "Error reporting".
+A client gets plain text. A browser, which prefers HTML, gets a page with the same content for a GET request. Source:
+EZID API, version 2, "Request & response bodies" and "Error reporting".
 """
 
 from __future__ import annotations
@@ -45,8 +43,7 @@ NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
 class Failed(Exception):
     """A request fails. ``detail`` is a sentence in printable ASCII that follows the problem, or "".
-
-    ``status`` is that of the problem, unless another one is given. ``fields`` are header fields.
+    ``status`` is by default that of the problem. ``fields`` are header fields.
 
     >>> str(Failed("bad request", "no such identifier"))
     'bad request - no such identifier'
@@ -71,22 +68,15 @@ def bad_request(detail: str) -> Failed:
 
 
 def unauthorized(detail: str = "") -> Failed:
-    """Return the error for a request without credentials, or with wrong ones. Clients compare the realm.
-
-    ``detail`` is a sentence for the client about the wrong credentials. An empty ``detail`` sends only the word
-    "unauthorized".
+    """Return the error for a request without credentials, or with wrong ones.
+    Clients compare the realm. ``detail`` is a sentence about the wrong credentials.
     """
     return Failed("unauthorized", detail, fields={"WWW-Authenticate": f'Basic realm="{REALM}"'})
 
 
 @dataclass(frozen=True, kw_only=True)
 class EzidAnswer:
-    """A successful answer of the EZID API.
-
-    - ``text``: the text after ``success:``.
-    - ``elements``: the elements after it, by their names.
-    - ``status``: the HTTP status. ``fields``: header fields.
-    """
+    """A successful answer of the EZID API: the text after ``success:``, elements, and HTTP header fields."""
 
     text: str
     elements: Mapping[str, str] = field(default_factory=dict)
@@ -95,11 +85,7 @@ class EzidAnswer:
 
 
 def response(answer: EzidAnswer | Failed) -> Response:
-    """Return an answer or an error as plain text, or as a page for a client that prefers HTML.
-
-    ``answer`` is the result of an operation, or the error that it raised. The result has the status, body and header
-    fields of the response of the EZID API.
-    """
+    """Return an answer or an error as plain text, or as a page for a client that prefers HTML."""
     if isinstance(answer, Failed):
         label, text, elements, status = "error", str(answer), {}, answer.status
     else:
@@ -118,10 +104,8 @@ def response(answer: EzidAnswer | Failed) -> Response:
 
 
 def prefers_page() -> bool:
-    """Return whether the client prefers HTML.
-
-    Only GET requests get a page: some libraries send an Accept field of browsers with each request. They read the first
-    line of the answer to a change.
+    """Return whether the client prefers HTML. Only GET requests get a page: some libraries send the Accept field of
+    browsers with a change, and read the first line of the answer.
     """
     if request.method not in ("GET", "HEAD"):
         return False
@@ -133,19 +117,12 @@ def prefers_page() -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EzidRequest:
-    """A request to the EZID API.
-
-    - ``subject``: the identifier or shoulder in its path.
-    - ``parameters``: the parameters of its query string.
-    """
+    """A request to the EZID API. ``subject`` is the identifier or shoulder in its path."""
 
     subject: str
     parameters: Mapping[str, str]
     body: bytes
 
     def is_set(self, parameter: str) -> bool:
-        """Return whether a parameter has the value ``yes``. Case is ignored, as at EZID.
-
-        ``parameter`` is the name of a parameter of the query string, such as ``update_if_exists``.
-        """
+        """Return whether a parameter, such as ``update_if_exists``, is ``yes``. Case is ignored, as at EZID."""
         return self.parameters.get(parameter, "").lower() == "yes"

@@ -1,8 +1,8 @@
 """Read the body of a request: ANVL in UTF-8, with one element on a line.
 
-A line that begins with ``#`` is a comment. A line that begins with white space continues the line before it. The octets
-of a name or value can be percent-encoded; some clients encode a colon in values, too. So every escape is decoded, other
-than in :mod:`ararat.identifiers.text.anvl`, which reads ANVL with URLs that are not encoded.
+A line that begins with ``#`` is a comment. A line that begins with white space continues the line before it. Every
+percent-encoding is decoded, because some clients encode a colon in values, too. In contrast,
+:mod:`ararat.identifiers.text.anvl` reads ANVL with URLs that are not encoded.
 
 Source: EZID API, version 2, "Request & response bodies".
 """
@@ -23,11 +23,8 @@ _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def read(body: bytes) -> dict[str, str]:
-    r"""Return the elements of the body of a request, which is a text in ANVL, by their names.
-
-    ``body`` has the bytes of the request in UTF-8. An element with an empty value is deleted by an update.
-
-    Raises :class:`~.answers.Failed` with the number of the wrong line.
+    r"""Return the elements of ANVL in UTF-8. An element with an empty value is deleted by an update. Raises
+    :class:`~.answers.Failed` with the number of the wrong line.
 
     >>> read(b"# comment\r\n_target: http%3A//a.example/?q=100%25\nerc.what: one\n  two%0Athree\n")
     {'_target': 'http://a.example/?q=100%', 'erc.what': 'one two\nthree'}

@@ -22,12 +22,9 @@ _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ezid:
-    """The configuration of the EZID API.
-
-    - ``path``: the path below which it answers, such as ``/ezid``.
-    - ``prefix``: the resolver prefix of this site. It begins the URLs of descriptions and of the API.
-    - ``passthrough``: "no", "normal" or "given": that of a name that gets its first target.
-    - ``slots``: the limit of concurrent requests.
+    """The configuration of the EZID API, such as its path ``/ezid``, and its limit of concurrent requests.
+    The resolver prefix of this site begins the URLs of descriptions and of the API. ``passthrough`` is that of a name
+    that gets its first target: "no", "normal" or "given".
     """
 
     path: str
@@ -38,8 +35,7 @@ class Ezid:
 
     def base(self) -> str:
         """Return the base URL of the API for its clients. The Host field of the request is never used.
-
-        An application that is mounted at a path knows it. Otherwise a proxy can have removed the path of the prefix.
+        A mounted application knows its path. Otherwise a proxy can have removed the path of the prefix.
         """
         root = request.script_root
         return f"{origin(self.prefix)}{root}{self.path}" if root else f"{self.prefix}{self.path}"
@@ -51,12 +47,8 @@ def ezid() -> Ezid:
 
 
 def check_path(path: str, taken: Container[str]) -> str:
-    """Return the path of the EZID API without a slash at its end.
-
-    - ``path``: the configured path of the API, such as ``/ezid``.
-    - ``taken``: the first segments of the paths of other pages.
-
-    Raises ValueError for a path that is malformed or belongs to another page.
+    """Return the path of the EZID API without a slash at its end. Raises ValueError for a malformed path, and for one
+    whose first segment is in ``taken``, because it belongs to another page.
 
     >>> check_path("/ezid/", {"docs"})
     '/ezid'

@@ -1,7 +1,5 @@
-"""Answer each request below the path of the EZID API.
-
-The answers do not come from routes: every path and every method gets a first line that clients of EZID can read, also
-errors.
+"""Answer each request below the path of the EZID API, without routes.
+Every path and every method gets a first line that clients of EZID can read, also errors.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ _log = logging.getLogger(__name__)
 
 class EzidOperation(NamedTuple):
     """The effect of a method at a path: the function, the permitted query parameters, and the type of the body.
-
     The values of ``parameters`` are yes or no. Those of ``texts`` are any text.
     """
 
@@ -57,10 +54,8 @@ class EzidOperation(NamedTuple):
 
 
 def status(asked: EzidRequest) -> EzidAnswer:
-    """Report that the API works. Raises BindingsUnavailable if the names cannot be read.
-
-    Its query parameter ``subsystems`` can list subsystems, separated by commas. The result states "up" or
-    "unrecognized" for each.
+    """Report that the API works, and "up" or "unrecognized" for each in the query parameter ``subsystems``.
+    Raises BindingsUnavailable if the names cannot be read.
     """
     ezid().accounts.bindings.store.fetch(["ark:"])
     wanted = [name.strip() for name in asked.parameters.get("subsystems", "").split(",") if name.strip()]
@@ -71,9 +66,7 @@ def status(asked: EzidRequest) -> EzidAnswer:
 
 
 def version(asked: EzidRequest) -> EzidAnswer:
-    """Return the version of Ararat as the text of an answer of the EZID API. ``asked`` is the request, which is not
-    read.
-    """
+    """Return the version of Ararat as the text of an answer of the EZID API."""
     return EzidAnswer(text=f"Ararat {__version__}")
 
 
@@ -97,14 +90,9 @@ _FOLDERS: Mapping[str, Mapping[str, EzidOperation]] = {
 
 
 def init_app(app: Application, path: str, *, prefix: str, accounts: Accounts, passthrough: str = "given") -> None:
-    """Register the views of the EZID API in the application ``app`` below the path ``path``.
-
-    - ``path``: the path of the API, such as ``/ezid``.
-    - ``prefix``: the resolver prefix of this site, a URL without a slash at its end.
-    - ``accounts``: the accounts of the site, with its names.
-    - ``passthrough``: the passthrough of new names: "no", "normal" or "given".
-
-    Raises ValueError for a wrong path or passthrough.
+    """Register the views of the EZID API in the application below a path, such as ``/ezid``.
+    The resolver prefix has no slash at its end. ``passthrough`` is that of new names: "no", "normal" or "given". Raises
+    ValueError for a wrong path or passthrough.
     """
     if passthrough not in ("no", "normal", "given"):
         raise ValueError(f"ezid_passthrough: {passthrough!r} is not one of no, normal and given")

@@ -1,5 +1,4 @@
 """The formats of batch downloads: ANVL, CSV and XML, compressed with gzip or zip.
-
 :mod:`ararat.bindings.imports.sources` imports all three again.
 
 Source: EZID API, version 2, "Download formats".
@@ -41,12 +40,8 @@ class Described(NamedTuple):
 def written(
     records: Iterable[Described], form: Format, columns: Sequence[str], *, converts_times: bool = False
 ) -> Iterator[str]:
-    """Yield the text of a download in pieces.
-
-    - ``records``: the identifiers with their elements, in the order of the file.
-    - ``form``: the format of the file: "anvl", "csv" or "xml".
-    - ``columns``: the names of the columns of a CSV file. The other formats ignore them.
-    - ``converts_times``: whether the times of a CSV file are in ISO 8601 instead of Unix seconds.
+    """Yield the text of a download of identifiers with their elements in pieces.
+    ``columns`` and ``converts_times`` (ISO 8601 instead of Unix seconds) are for CSV only.
     """
     match form:
         case "anvl":
@@ -102,11 +97,7 @@ def _value(name: str, value: str) -> str:
 
 
 def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
-    """Yield the bytes of a compressed file in pieces.
-
-    - ``compression``: "gzip" or "zip".
-    - ``name``: the name of the file in a zip archive.
-    """
+    """Yield the bytes of a compressed file in pieces. ``name`` is the name of the file in a zip archive."""
     compress = {"gzip": _gzip, "zip": _zip}[compression]
     return compress(_encode(pieces), name)
 

@@ -1,7 +1,4 @@
-"""The form of a request for a batch download, and the names that it selects.
-
-Source: EZID API, version 2, "Batch download".
-"""
+"""The form of a request for a batch download, and the names that it selects (EZID API, version 2, "Batch download")."""
 
 from __future__ import annotations
 
@@ -45,14 +42,11 @@ _MAX_COLUMNS = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
-    """A request for a file with many identifiers.
+    """A request for a file with many identifiers. An empty tuple of states, schemes or owners selects all.
 
-    - ``format``: "anvl", "csv" or "xml". ``compression``: "gzip" or "zip".
     - ``columns``: the names of the columns of a CSV file.
-    - ``states`` and ``schemes``: those of the names; an empty tuple selects all.
     - ``times``: the conditions on times, by their names in :class:`Selection`.
     - ``is_test``: selects names for tests, which do not exist here.
-    - ``owners``: the accounts that own the names; an empty tuple selects all.
     - ``listed``: whether the names are listed, which EZID calls ``exported``; None selects all.
     """
 
@@ -99,10 +93,7 @@ class Download:
         )
 
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
-        """Yield selections of names that do not overlap, and that together have all requested names.
-
-        ``prefixes`` are the prefixes that the names can begin with, such as "ark:12345/x5". None selects all prefixes.
-        """
+        """Yield selections that do not overlap, and that together have all requested names with one of the prefixes."""
         if self.is_test:
             return
         common = replace(Selection(status=self.states[0] if len(self.states) == 1 else None), **self.times)
@@ -110,19 +101,14 @@ class Download:
             yield replace(common, prefix=prefix)
 
     def includes(self, binding: Binding) -> bool:
-        """Return whether the download has a name of one of the selections.
-
-        Its state must be one of the requested states, and its listing must be the requested one.
-        """
+        """Return whether a name of one of the selections has a requested state and the requested listing."""
         is_wanted = self.listed is None or binding.listed == self.listed
         return is_wanted and (not self.states or binding.status in self.states)
 
 
 def read(body: bytes) -> Download:
-    """Return the request for a download that is described by a form.
-
-    ``body`` has the bytes of the form, as ``application/x-www-form-urlencoded``. Raises :class:`~.answers.Failed` for
-    an unknown field or a wrong value.
+    """Return the request that a form (``application/x-www-form-urlencoded``) describes. Raises
+    :class:`~.answers.Failed` for an unknown field or a wrong value.
 
     >>> read(b"format=csv&column=_id&column=erc.who&status=public").columns
     ('_id', 'erc.who')
@@ -157,10 +143,8 @@ def read(body: bytes) -> Download:
 
 
 def prefixes_of(caller: Caller) -> list[str] | None:
-    """Return the prefixes of the names that a download has, or None for all names.
-
-    ``caller`` is the account that requests the download. The result has the prefixes that the account and its token can
-    change. A reader cannot change names, and gets the names of all prefixes.
+    """Return the prefixes that the account and its token can change, whose names a download has, or None for all.
+    A reader cannot change names, and gets the names of all prefixes.
     """
     account, token = caller.account, caller.token
     own = None if account.role in ("administrator", "reader") else account.prefixes

@@ -1,8 +1,7 @@
 """Batch downloads: a request returns a URL, and the URL returns a compressed file with identifiers.
-
-The file is made while it is sent. So a download is ready when it is requested and takes no space. The request is a
-finished job in the database. Its URL has a random secret, and only the hash of the secret is stored. A download is for
-the names that its account or token can change when the file is made. It expires after a week.
+The file is made while it is sent, so it is ready at once. The request is a finished job in the database. Its URL has a
+random secret, of which only the hash is stored. A download expires after a week. It has the names that its account or
+token can change when the file is made.
 """
 
 from __future__ import annotations
@@ -49,10 +48,8 @@ _ENDINGS = {"gzip": "application/gzip", "zip": "application/zip"}
 
 
 def request_download(asked: EzidRequest) -> EzidAnswer:
-    """Record a request for a download, and return the URL of the file in an answer of the EZID API.
-
-    ``asked`` is the request; its body is the form that :func:`~.download_request.read` reads. The caller needs an
-    account with the right to read.
+    """Record the request for a download in the form (:func:`~.download_request.read`), and return the URL of its file.
+    The caller needs an account with the right to read.
     """
     known = require_reader(require_caller())
     wanted = download_request.read(asked.body)
@@ -72,10 +69,8 @@ def _ending(wanted: Download) -> str:
 
 
 def download(asked: EzidRequest) -> Response:
-    """Return the file of a download as the response.
-
-    ``asked`` is the request; its subject is the name of the file. Raises :class:`~.answers.Failed` with the status 404
-    if the URL is unknown or expired, or if the account is disabled.
+    """Return the file of a download.
+    Raises :class:`~.answers.Failed` (404) if the URL is unknown or expired, or if the account is disabled.
     """
     found = _NAME.fullmatch(asked.subject)
     stored = _stored_parameters(int(found[1]), found[2]) if found else None

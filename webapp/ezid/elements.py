@@ -1,5 +1,4 @@
 """The elements of an identifier: its binding as EZID describes it, and the changes that a request states.
-
 Source: EZID API, version 2, "Internal metadata", "Identifier status" and "Metadata profiles".
 """
 
@@ -45,9 +44,7 @@ _LINE_ENDS = re.compile("[\t\r\n]+")
 
 
 def classic(key: str) -> str:
-    """Return the key of a name in the classic form of ARKs, with a slash after the label.
-
-    ``key`` is the normal form of an ARK or URN. A URN is returned unchanged.
+    """Return the key of an ARK in the classic form, with a slash after the label. That of a URN is unchanged.
 
     >>> classic("ark:12345/x5"), classic("urn:isbn:9780451450524")
     ('ark:/12345/x5', 'urn:isbn:9780451450524')
@@ -59,11 +56,8 @@ def described(
     answer: PublicAnswer, prefix: str, owner: str | None = None, *, is_public: bool = False
 ) -> dict[str, str]:
     """Return the elements of an identifier by their names, in alphabetical order.
-
-    - ``answer``: the binding of the identifier, and the hold that stops its redirect now.
-    - ``prefix``: the resolver prefix of this site, such as "https://example.org".
-    - ``owner``: the name of the account that owns the identifier, or None to omit the element.
-    - ``is_public``: whether the request has no credentials. Then a name on hold or withdrawn has no target.
+    Without ``owner``, this one is omitted. ``prefix`` is the resolver prefix of this site. ``is_public``: the request
+    has no credentials. Then a name on hold or withdrawn has no target.
     """
     binding = answer.binding
     target = answer.target if is_public else binding.target
@@ -94,9 +88,8 @@ def described(
 
 
 def own_description(key: str, prefix: str) -> str:
-    """Return the URL of the description of a name. EZID shows it as the target of an identifier without a target.
-
-    ``prefix`` is the resolver prefix of this site.
+    """Return the URL of the description of a name below the resolver prefix of this site.
+    EZID shows it as the target of an identifier without a target.
 
     >>> own_description("ark:12345/x5", "https://example.org")
     'https://example.org/ark:/12345/x5?info'
@@ -105,11 +98,7 @@ def own_description(key: str, prefix: str) -> str:
 
 
 def owner_of(binding: Binding, actor: str | None) -> str | None:
-    """Return the account that owns an identifier, or None if it is not known.
-
-    An administrator can set the owner in the metadata of ``binding``. Otherwise the owner is ``actor``, the account
-    that made the first change of the name; None if no account is recorded.
-    """
+    """Return the owner in the metadata of an identifier, or else ``actor``, the account that made the first change."""
     return binding.metadata.get(OWNER, actor)
 
 
@@ -123,13 +112,9 @@ def _owner_and_group(owner: str) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """The changes that a request asks for. None leaves a value unchanged.
-
-    - ``target``: the new target. An empty text is the description of the name on this site.
-    - ``state`` and ``reason``: the new state, and the reason of a withdrawal.
-    - ``owner``: the account that owns the name. ``listed``: whether lists contain the name.
-    - ``embargo``: the date from which a reserved name is public.
-    - ``metadata``: the other elements by their names. An empty text deletes one.
+    """The changes that a request asks for. None leaves a value unchanged; an empty text deletes an element.
+    An empty ``target`` is the description of the name on this site. ``reason`` is that of a withdrawal. ``listed``:
+    lists contain the name. ``embargo`` is the date from which a reserved name is public.
     """
 
     target: str | None = None
@@ -141,13 +126,10 @@ class Statement:
     metadata: Mapping[str, str]
 
     def fields(self, key: str, prefix: str, *, passthrough: str | None = None) -> Fields:
-        """Return the fields of a binding that a request sets for a name.
-
-        - ``key``: the normal form of the name. It replaces the text ``${identifier}`` in the target.
-        - ``prefix``: the resolver prefix of this site. A target that is the own page of the name below it is not
-          recorded.
-        - ``passthrough``: the passthrough for a name that gets its first target: "no", "normal" or "given". None does
-          not change the recorded passthrough. A target without a path gets no passthrough.
+        """Return the fields of a binding that a request sets for the name with a key.
+        The key replaces the text ``${identifier}`` in the target. The own page of the name below the resolver prefix is
+        not recorded as the target. ``passthrough`` is that of a name that gets its first target: "no", "normal" or
+        "given". None keeps the recorded passthrough. A target without a path gets no passthrough.
         """
         target = self.target
         if target:
@@ -178,10 +160,7 @@ def _passthrough(key: str, target: str, wanted: str | None) -> Any:
 
 
 def stated(elements: Mapping[str, str]) -> Statement:
-    """Return the changes that the elements of a request ask for.
-
-    ``elements`` has the values by the names of the elements, as :func:`~.anvl_body.read` returns them. Raises
-    :class:`~.answers.Failed` for a value that is not permitted.
+    """Return the changes that the elements of :func:`~.anvl_body.read` ask for. Raises :class:`~.answers.Failed`.
 
     >>> found = stated({"_status": "unavailable | moved", "erc.who": "Noah"})
     >>> found.state, found.reason, found.metadata
@@ -274,10 +253,8 @@ _CITED = ("creator", "title", "publisher", "publicationyear", "resourcetype")
 
 
 def mapped_citation(elements: Mapping[str, str]) -> dict[str, str]:
-    """Return the parts of the citation of an identifier by their names. A part without a value is missing.
-
-    ``elements`` has the values of the identifier by the names of the elements. Its element ``_profile`` decides which
-    elements are read; the default is "erc".
+    """Return the parts of the citation of an identifier.
+    A part without a value is missing. The element ``_profile`` decides which elements are read; the default is "erc".
 
     >>> mapped_citation({"_profile": "dc", "dc.creator": "Noah", "erc.what": "The Ark"})
     {'_mappedCreator': 'Noah'}

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 
 def view(asked: EzidRequest) -> EzidAnswer:
-    """Return the elements of an identifier, or of the longest registered prefix of it.
-
-    ``asked`` is the request; its subject is the identifier. The query parameter ``prefix_match=yes`` permits the
-    longest recorded prefix. The result has the name and its elements.
+    """Return the elements of an identifier.
+    The query parameter ``prefix_match=yes`` permits the longest recorded prefix.
     """
     known = caller()
     identifier = asked.subject
@@ -54,10 +52,8 @@ def view(asked: EzidRequest) -> EzidAnswer:
 
 
 def create(asked: EzidRequest) -> EzidAnswer:
-    """Create an identifier, or update it if it exists and the request permits that.
-
-    ``asked`` is the request; its subject is the identifier and its body has the elements. The query parameter
-    ``update_if_exists=yes`` permits an update. The result has the name.
+    """Create an identifier with the elements in the body, and return its name.
+    The query parameter ``update_if_exists=yes`` permits an update of an existing one.
     """
     known = require_caller()
     statement = elements.stated(anvl_body.read(asked.body))
@@ -77,19 +73,13 @@ def create(asked: EzidRequest) -> EzidAnswer:
 
 
 def update(asked: EzidRequest) -> EzidAnswer:
-    """Replace or add elements of an identifier, and return its name. The elements that the request omits stay.
-
-    ``asked`` is the request; its subject is the identifier and its body has the elements.
-    """
+    """Replace or add the elements in the body, and return the name. The elements that the request omits stay."""
     known = require_caller()
     return _update(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
 
 
 def delete(asked: EzidRequest) -> EzidAnswer:
-    """Delete a reserved identifier, and return its name in the answer.
-
-    ``asked`` is the request; its subject is the identifier. A name that was public cannot be deleted.
-    """
+    """Delete a reserved identifier, and return its name. A name that was public cannot be deleted."""
     known = require_caller()
     try:
         saved = _change(known, "delete", asked.subject, changes.delete)
@@ -101,10 +91,8 @@ def delete(asked: EzidRequest) -> EzidAnswer:
 
 
 def mint(asked: EzidRequest) -> EzidAnswer:
-    """Mint an identifier below a shoulder, and return its name in the answer.
-
-    ``asked`` is the request; its subject is the shoulder and its body has the elements. The new identifier replaces the
-    text ``${identifier}`` in the target.
+    """Mint an identifier below a shoulder with the elements in the body, and return its name.
+    It replaces the text ``${identifier}`` in the target.
     """
     known = require_caller()
     statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))

@@ -1,9 +1,6 @@
-"""The caller of a request, and sign-in with a session cookie.
-
-A client sends the name of an account and its password, or a token as the password. It sends them with each request, or
-once to ``/login``. The cookie is sent back by programs. A browser does not send it with requests of other sites.
-
-Source: EZID API, version 2, "Authentication".
+"""The caller of a request, and sign-in with a session cookie. A client sends the name of an account with its password
+or a token, with each request, or once to ``/login``. Programs send the cookie back; a browser does not send it with
+requests of other sites. Source: EZID API, version 2, "Authentication".
 """
 
 from __future__ import annotations
@@ -53,10 +50,8 @@ def require_caller() -> Caller:
 
 
 def login(asked: EzidRequest) -> EzidAnswer:
-    """Start a session for the credentials of a request, and return an answer that sets its cookie.
-
-    ``asked`` is the request; its ``Authorization`` field has the name and password. Raises :class:`~.answers.Failed`
-    for wrong credentials, and for a request from a page of another site.
+    """Start a session for the name and password in ``Authorization``, and return an answer that sets its cookie. Raises
+    :class:`~.answers.Failed` for wrong credentials, and for a request from a page of another site.
     """
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")
@@ -76,9 +71,8 @@ def login(asked: EzidRequest) -> EzidAnswer:
 
 
 def logout(asked: EzidRequest) -> EzidAnswer:
-    """End the session of the cookie, if it has one, and return an answer that deletes the cookie.
-
-    Raises :class:`~.answers.Failed` for a request from a page of another site.
+    """End the session of the cookie, if it has one, and return an answer that deletes the cookie. Raises
+    :class:`~.answers.Failed` for a request from a page of another site.
     """
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")

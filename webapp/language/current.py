@@ -1,6 +1,5 @@
 """The language of the current request. It is chosen once, so that a page has one language.
-
-A text that is made outside of a request, such as a file of a job, is in English unless :func:`use` sets a language.
+A text outside of a request, such as a file of a job, is in English unless :func:`use` sets a language.
 """
 
 from __future__ import annotations
@@ -41,10 +40,7 @@ _used: ContextVar[str | None] = ContextVar("ararat_language", default=None)
 
 @cache
 def languages() -> Mapping[str, str]:
-    """Return the tags of the languages of the desk and the inspector, with their own names.
-
-    These are English and the languages with a catalogue. Source of the tags: RFC 5646.
-    """
+    """Return the languages of the desk and the inspector (RFC 5646) with their own names."""
     folder = files(__package__ or "") / "po"
     return {tag: name for tag, name in LANGUAGE_NAMES if tag == ENGLISH or (folder / f"{tag}.po").is_file()}
 
@@ -69,9 +65,8 @@ def language() -> str:
 
 @contextmanager
 def use(tag: str) -> Iterator[None]:
-    """Show all texts in one language inside of a `with` statement, also without a request.
-
-    ``tag`` is the language tag, such as "de". A language without translations is English.
+    """Show all texts in a language, such as "de", inside of a `with` statement, also without a request.
+    A language without translations is English.
 
     >>> with use("de"):
     ...     language()

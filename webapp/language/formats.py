@@ -1,7 +1,5 @@
-"""Dates, times and numbers in the language of the current request.
-
-Source: the Common Locale Data Repository (https://cldr.unicode.org). English pages have ISO 8601 dates, because the
-readers of English pages do not agree on the order of day and month.
+"""Dates, times and numbers in the language of the current request (https://cldr.unicode.org).
+English pages have ISO 8601 dates, because their readers do not agree on the order of day and month.
 """
 
 from __future__ import annotations
@@ -21,11 +19,7 @@ _PUNCTUATION = re.compile(r"[:;?!](?=\s|$)")
 
 
 def figure(number: float) -> str:
-    """Return a number as a text with the groups of digits of the current language.
-
-    >>> figure(20000)
-    '20,000'
-    """
+    """Return a number as a text with the groups of digits of the current language."""
     if (locale := _locale()) is None:
         return f"{number:,}"
     from babel import numbers
@@ -35,8 +29,6 @@ def figure(number: float) -> str:
 
 def decimal(number: float, digits: int) -> str:
     """Return a number as a text with a fixed number of digits after the decimal separator of the current language.
-
-    ``number`` is the number, and ``digits`` is the number of digits.
 
     >>> decimal(1.25, 1)
     '1.2'
@@ -49,23 +41,14 @@ def decimal(number: float, digits: int) -> str:
 
 
 def punctuated(text: str) -> str:
-    """Return a text without words with the spaces that the current language has before its punctuation.
-
-    ``text`` is the text, such as a colon between two values.
-
-    >>> punctuated("%(name)s: %(reason)s")
-    '%(name)s: %(reason)s'
-    """
+    """Return a text without words with the spaces that the current language has before its punctuation."""
     if language() != "fr":
         return text
     return _PUNCTUATION.sub(lambda mark: f"{_SPACES[mark[0]]}{mark[0]}", text)
 
 
 def moment(time: datetime) -> str:
-    """Return a time as a text in the current language: the date, the time in minutes, and the abbreviation of the
-    zone.
-
-    ``time`` has a time zone.
+    """Return a time as a text in the current language: the date, the minute, and the abbreviation of the zone.
 
     >>> from datetime import UTC
     >>> moment(datetime(2026, 11, 26, 9, 30, tzinfo=UTC))
@@ -79,11 +62,7 @@ def moment(time: datetime) -> str:
 
 
 def period(label: str) -> str:
-    """Return a year, a month or a day of a plot in the current language. ``label`` is that in ISO 8601.
-
-    >>> period("2026-11")
-    '2026-11'
-    """
+    """Return a year, a month or a day in ISO 8601 as a label of a plot in the current language."""
     if (locale := _locale()) is None or "-" not in label:
         return label
     from babel import dates
@@ -94,11 +73,7 @@ def period(label: str) -> str:
 
 
 def day(time: date) -> str:
-    """Return a date as a text in the current language.
-
-    >>> day(date(2026, 11, 26))
-    '2026-11-26'
-    """
+    """Return a date as a text in the current language."""
     if (locale := _locale()) is None:
         return f"{time:%Y-%m-%d}"
     from babel import dates

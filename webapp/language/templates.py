@@ -1,8 +1,6 @@
-"""The environment of the templates: texts in the current language.
-
-``_("…")`` and ``{% trans %}`` are for texts that a template contains. A value that is translatable needs neither: the
-compiled template calls the filter ``translated`` where an expression can have such a value. ``finalize`` of Jinja would
-be called for each expression, and most of a page are calls of macros.
+"""The environment of the templates: texts in the current language. ``_("…")`` and ``{% trans %}`` are for texts that a
+template contains. For a translatable value, the compiled template calls the filter ``translated``. ``finalize`` of
+Jinja would be called for each expression, and most are calls of macros.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Translate the texts of pages with the gettext catalogues in the folder ``po``.
-
-The source of a catalogue is ``po/LANGUAGE.po``. The build compiles it to ``LANGUAGE.mo`` in the same folder (setup.py).
-A text that a catalogue does not have is looked up in that of the public pages, and then stays in English.
+The build compiles ``po/LANGUAGE.po`` to ``LANGUAGE.mo`` (setup.py). A text that a catalogue does not have is looked up
+in that of the public pages, and then stays in English.
 """
 
 from __future__ import annotations
@@ -34,11 +33,7 @@ def translations(tag: str) -> NullTranslations:
 
 
 def gettext(message: str) -> str:
-    """Return a message of the source in the current language. ``message`` is the English message.
-
-    >>> gettext("Sign in")
-    'Sign in'
-    """
+    """Return an English message of the source in the current language."""
     return _message(translations(language()), message)
 
 
@@ -52,36 +47,22 @@ def _message(catalogue: NullTranslations, message: str) -> str:
 
 
 def ngettext(one: str, several: str, number: int) -> str:
-    """Return the message for a number in the current language.
-
-    ``one`` and ``several`` are the English messages in the singular and in the plural.
-
-    >>> ngettext("%(number)s name", "%(number)s names", 2)
-    '%(number)s names'
-    """
+    """Return the message for a number in the current language."""
     return translations(language()).ngettext(one, several, number)
 
 
 def pgettext(context: str, message: str) -> str:
-    """Return a message in the current language.
-
-    ``context`` distinguishes two meanings of the same words. ``message`` is the English message.
-    """
+    """Return a message in the current language. ``context`` distinguishes two meanings of the same words."""
     return translations(language()).pgettext(context, message)
 
 
 def npgettext(context: str, one: str, several: str, number: int) -> str:
-    """Return the message for a number in the current language.
-
-    ``context`` distinguishes two meanings of the same words. ``one`` and ``several`` are the English messages in the
-    singular and in the plural.
-    """
+    """Return the message for a number in the current language. ``context`` distinguishes two meanings."""
     return translations(language()).npgettext(context, one, several, number)
 
 
 def translated(text: str) -> str:
-    """Return a text in the current language. ``text`` is returned unchanged if it is not translatable, nor the name
-    of a holder.
+    """Return a translatable text, or the name of a holder, in the current language, and another text unchanged.
 
     >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
     'the status 200 is not a redirect'

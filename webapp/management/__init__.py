@@ -1,7 +1,5 @@
 """Management of names by people and programs: the permissions of accounts, and the actor of each request.
-
-The JSON API, the EZID API and the desk begin a change with :func:`.acting.acting`, and pass the actor to the verbs of
-:class:`~ararat.bindings.collection.Bindings` and of its operations. They have no rules of their own.
+The JSON API, the EZID API and the desk begin a change with :func:`.acting.acting`, and have no rules of their own.
 """
 
 from ...bindings.changes import ChangeResult

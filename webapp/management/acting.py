@@ -44,10 +44,7 @@ class AccountActor(Actor):
     granted: set[str] = field(default_factory=set, compare=False)
 
     def drew(self, keys: Iterable[str]) -> None:
-        """Record names that this change minted.
-
-        Such a name needs only the right to mint.
-        """
+        """Record names that this change minted. Such a name needs only the right to mint."""
         self.minted.update(keys)
 
     @property
@@ -64,26 +61,18 @@ class AccountActor(Actor):
         return self.caller.may_change(key)
 
     def require_granted(self, key: str) -> None:
-        """Raise :class:`Forbidden` if the account has no grant for the name with the key ``key``.
-
-        Call it before the name is read. :meth:`check` does not ask again.
-        """
+        """Raise :class:`Forbidden` if the account has no grant for a name. Call it before the name is read."""
         if not self.caller.may_change(key):
             raise not_granted(self.caller, key)
         self.granted.add(key)
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
-        """Return the error of a change of the name with the key ``key``. Without a grant it is that, and has no values
-        of the name.
-        """
+        """Return the error of a change, or that of a missing grant, which has no values of the name."""
         return error if self.may_change(key) else not_granted(self.caller, key)
 
     def check(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`Forbidden` if the account must not make a change.
-
-        ``before`` is the binding before the change, or None for a new name. ``change`` has the action and the binding
-        after it. The account needs a grant for the name, and its token needs the rights for the action. Only an
-        administrator can change the owner.
+        """Raise :class:`Forbidden` if the account must not make a change. ``before`` is None for a new name.
+        It needs a grant for the name and the rights for the action. Only an administrator can change the owner.
         """
         if change.action is not None:
             key = change.after.identifier
@@ -95,10 +84,7 @@ class AccountActor(Actor):
             require_same_owner(self.caller, before, change.after)
 
     def confirm(self, transaction: Transaction) -> None:
-        """Raise :class:`Forbidden` if a permission was revoked since the change began.
-
-        ``transaction`` is the transaction of the change, in which the account is read again.
-        """
+        """Raise :class:`Forbidden` if a permission was revoked since the change began, as its transaction reads."""
         if not self.accounts.is_current(self.caller, transaction.connection):
             message = Translatable("the account, its token, role or a prefix was revoked before the change ended")
             raise Forbidden("role-missing", message)
@@ -117,11 +103,8 @@ def acting(
 ) -> Iterator[AccountActor]:
     """Begin a change by an account. Yield the actor to pass to the methods of the bindings.
 
-    - ``caller``: the account that makes the request, or None.
-    - ``operation``: the name of the operation for the audit, such as "import".
-    - ``name``: the name or prefix of the request, or None for several.
+    - ``operation``: the name of the operation for the audit, such as "import". ``name``: None for several names.
     - ``require``: a function that returns the caller, or raises Forbidden.
-    - ``max_names``: the largest number of names that the change can have. None is the default limit.
     - ``warns``: whether the results of the change have warnings about probable mistakes. An interface that cannot show
       them needs no lookups of similar names.
 
@@ -179,10 +162,8 @@ def change_name(
     *,
     warns: bool = True,
 ) -> ChangeResult:
-    """Change one name for an account.
-
-    ``request`` returns the change of ``name``, such as :func:`~ararat.bindings.changes.withdraw`. The other arguments
-    are those of :func:`acting`.
+    """Change one name for an account. ``request`` returns the change, such as
+    :func:`~ararat.bindings.changes.withdraw`. The other arguments are those of :func:`acting`.
     """
     with acting(accounts, caller, operation, name, warns=warns) as actor:
         return accounts.bindings.change([request(name)], actor=actor)[0]
@@ -202,13 +183,8 @@ def _slot() -> Slot:
 
 
 def refused(accounts: Accounts, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
-    """Write a row to the audit for a change that was refused. Write to the server log if the database cannot be
-    written.
-
-    - ``caller``: the account that made the request. For None, no row is written.
-    - ``operation``: the name of the operation, such as "save".
-    - ``name``: the name or prefix of the request, or None for several.
-    - ``code``: the code of the error, such as ``role-missing``.
+    """Write a refused change of an account to the audit, or to the server log if the database cannot be written.
+    ``code`` is the code of the error, such as ``role-missing``. ``name`` is None for several names.
     """
     if caller is None:
         return
@@ -222,10 +198,7 @@ def refused(accounts: Accounts, caller: Caller | None, operation: str, name: Nam
 
 
 def text_of(name: Name | None) -> str | None:
-    """Return the text of a name in printable ASCII for the audit, at most 400 characters.
-
-    ``name`` is an identifier as a text or a parsed name. None returns None.
-    """
+    """Return the text of a name in printable ASCII for the audit, at most 400 characters."""
     if name is None:
         return None
     return validation.shown(name if isinstance(name, str) else name.text, 400)

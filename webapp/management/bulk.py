@@ -1,8 +1,6 @@
 """The operations of accounts on many names: relocation, imports, and undo.
-
-A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More than
-:data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other parameters and
-results are those of the functions of :mod:`ararat.bindings.operations`.
+A name that the caller cannot change is refused (``not-granted``), and nothing is written then. More than
+:data:`MAX_NAMES` names are refused (``operation-large``), except those of an import.
 """
 
 from __future__ import annotations
@@ -48,16 +46,8 @@ def relocate_prefix(
     dry_run: bool = False,
     expected: str | None = None,
 ) -> BulkResult:
-    """Replace the beginning of the targets of many names, and return how many names were changed.
-
-    - ``caller``: the account that makes the request, or None.
-    - ``source``: the text that the targets begin with now, such as "https://old.example/".
-    - ``prefix``: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
-    - ``atomic``: change all names in one transaction.
-    - ``dry_run``: return the result without a change.
-    - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
-
-    Raises :class:`Forbidden` if the caller has no right to relocate; also for a dry run, whose result has names.
+    """Replace the beginning of the targets of many names. ``expected`` is the fingerprint of an earlier dry run.
+    Raises :class:`Forbidden` without the right to relocate, also for a dry run, whose result has names.
     :func:`~.relocation.relocate_prefix` has the details.
     """
     if caller is not None:
@@ -78,10 +68,8 @@ def relocate_prefix(
 
 
 def follow(accounts: Accounts, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
-    """Record the URLs that targets redirect to as the new targets, and return how many names were changed.
-
-    - ``caller``: the account that makes the request, or None.
-    - ``urls``: for the key of each name, the target that was requested and the URL that it redirects to.
+    """Record the URLs that targets redirect to as the new targets.
+    ``urls`` has, for each key, the target that was requested and the URL that it redirects to.
     """
     with _bulk(accounts, caller, "relocate-prefix", dry_run=False) as (actor, done):
         return done(carry_out(accounts.bindings, edits.follow(urls), actor=actor))
@@ -90,12 +78,7 @@ def follow(accounts: Accounts, caller: Caller | None, urls: Mapping[str, tuple[s
 @contextmanager
 def running(accounts: Accounts, caller: Caller | None, action: str, mint: Mint | None = None) -> Iterator[AccountActor]:
     """Begin a part of an operation in blocks, such as its check. Yield the actor for the runner.
-
-    - ``caller``: the account that makes the request, or None.
-    - ``action``: the action that is recorded, such as "import".
-    - ``mint``: the shoulder for rows without a name. None mints no names.
-
-    Raises :class:`Forbidden` for a shoulder that the caller has no grant for.
+    ``mint`` is the shoulder for rows without a name. Raises :class:`Forbidden` for one without a grant.
     """
     with acting(accounts, caller, kind_of_action(action).audit) as actor:
         if mint:
@@ -113,16 +96,9 @@ def undo(
     atomic: bool = False,
     dry_run: bool = False,
 ) -> BulkResult:
-    """Undo an operation on many names, such as an import, and return how many names were changed.
-
-    - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
-      operation.
-    - ``operation``: the number of the operation, at least 1.
-    - ``skip_changed``: skip the names that were changed after the operation. By default, they are refused.
-    - ``atomic``: change all names in one transaction.
-    - ``dry_run``: return the result without a change.
-
-    A name that the account cannot change is refused. :func:`~.undo.undo_operation` has the details.
+    """Undo an operation on many names, such as an import. The caller must be an administrator, or have made it.
+    Names that were changed after it are refused, or skipped with ``skip_changed``.
+    :func:`~.undo.undo_operation` has the details.
     """
 
     def require(given: Caller | None) -> Caller:
@@ -141,15 +117,8 @@ def undo(
 def undo_change(
     accounts: Accounts, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
 ) -> BulkResult:
-    """Undo the last change of a name, and return the result for this name.
-
-    - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
-      change.
-    - ``name``: the identifier, as a text or a parsed name.
-    - ``revision``: the revision that the name must have, or None for any revision.
-    - ``dry_run``: return the result without a change.
-
-    :func:`~.undo.undo_change` has the details.
+    """Undo the last change of a name, which must have ``revision``, if given.
+    The caller must be an administrator, or have made the change. :func:`~.undo.undo_change` has the details.
     """
     known = caller
     if known is not None and not known.is_administrator:
@@ -168,10 +137,8 @@ def undo_change(
 
 
 def stop(accounts: Accounts, caller: Caller | None, operation: int) -> Operation:
-    """End an operation on many names, and return it. It can be undone then.
-
-    ``caller`` is the account that makes the request. It must be an administrator, or the account that made the
-    operation. ``operation`` is the number of the operation. :func:`~.runner.stop_operation` has the details.
+    """End an operation on many names, which can be undone then (:func:`~.runner.stop_operation`).
+    The caller must be an administrator, or have made the operation.
     """
 
     def require(given: Caller | None) -> Caller:
@@ -184,10 +151,7 @@ def stop(accounts: Accounts, caller: Caller | None, operation: int) -> Operation
 
 
 def require_undoable(bindings: Bindings, caller: Caller, number: int) -> None:
-    """Raise :class:`Forbidden` unless an account can undo an operation.
-
-    ``caller`` must be an administrator, or the account that made the operation.
-    """
+    """Raise :class:`Forbidden` unless the caller is an administrator, or the account that made the operation."""
     found = bindings.list_operations(cursor=number + 1, limit=1)
     if not (found and found[0].number == number and found[0].actor == caller.actor):
         require_administrator(caller)
@@ -196,14 +160,9 @@ def require_undoable(bindings: Bindings, caller: Caller, number: int) -> None:
 def export(
     accounts: Accounts, caller: Caller | None, format: Format, *, delimiter: str | None = None, bom: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a table of all names, rules, prefix records and counters.
-
-    - ``caller``: the account that makes the request. It must be an administrator, because the counters of minted
-      names show the names that come next.
-    - ``delimiter``: the separator of the columns. None is the separator of the format.
-    - ``bom``: whether the file is for people (:func:`.export_table`).
-
-    :func:`~.importing.import_table` reads such a table.
+    """Yield the lines of a table of all names, rules, prefix records and counters, for
+    :func:`~.importing.import_table`. The caller must be an administrator, because the counters show the names that come
+    next. ``bom`` is true for a file for people (:func:`.export_table`).
     """
     require_administrator(caller)
     return (line for _, line in table_lines(accounts.bindings, format, delimiter=delimiter, bom=bom))
@@ -219,10 +178,7 @@ def _bulk(
     dry_run: bool,
     require: Callable[[Caller | None], Caller] = require_curator,
 ) -> Iterator[tuple[AccountActor, Callable[[BulkResult], BulkResult]]]:
-    """Begin an operation on many names.
-
-    The last value must be called with the result: it writes a refused operation to the audit.
-    """
+    """Begin an operation on many names. Call the last value with the result: it audits a refused operation."""
 
     def done(result: BulkResult) -> BulkResult:
         if result.refusals and not dry_run:

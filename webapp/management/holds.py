@@ -29,13 +29,9 @@ def hold(
     kind: Of | None = None,
     revision: int | None = None,
 ) -> HoldChange:
-    """Put a name, or all names below a prefix, on hold until a time. Return the change that was recorded.
-
-    - ``caller``: the account that makes the request. It needs a grant for the name and the right to withdraw.
-    - ``until``: the time at which the hold ends, with a time zone.
-    - ``reason``: the reason that clients see.
-    - ``kind``: whether ``of`` is a name or a prefix. None finds out from the records.
-    - ``revision``: the revision that the hold must have, or None for any revision.
+    """Put a name, or all names below a prefix, on hold until a time with a time zone.
+    Clients see the reason. The caller needs a grant for the name and the right to withdraw. ``kind`` is whether ``of``
+    is a name or a prefix; None finds out from the records. The hold must have ``revision``, if given.
     """
     with acting(accounts, caller, "hold", of) as actor:
         _require_granted(actor, of, kind)
@@ -47,12 +43,7 @@ def hold(
 def release(
     accounts: Accounts, caller: Caller | None, of: str, *, kind: Of | None = None, revision: int | None = None
 ) -> HoldChange:
-    """End the hold of a name or prefix before its time. Return the change that was recorded.
-
-    - ``caller``: the account that makes the request. It needs a grant for the name and the right to withdraw.
-    - ``kind``: whether ``of`` is a name or a prefix. None finds out from the records.
-    - ``revision``: the revision that the hold must have, or None for any revision.
-    """
+    """End the hold of a name or prefix before its time. The parameters and permissions are those of :func:`hold`."""
     with acting(accounts, caller, "release", of) as actor:
         _require_granted(actor, of, kind)
         key, found = holding.require_held(accounts.bindings, of, kind)

@@ -30,14 +30,10 @@ def create(
 ) -> list[ChangeResult]:
     """Create up to 1,000 names, all or none, and return the changes in the order of the request.
 
-    - ``caller``: the account that makes the request. It needs a grant for each name or shoulder.
-    - ``unless``: "resource" mints no name for a resource that a recorded name below the shoulder has. The outcome
-      is then "exists" (:attr:`.MintedChange.unless`). Each request needs a shoulder and a resource.
-    - ``warns``: whether the results have warnings about probable mistakes.
-
-    A shoulder is known if it has a prefix record, or if a grant is for exactly this prefix. An unknown shoulder raises
-    :class:`Missing`. The pattern of the minted names is that of the prefix record. :func:`.creation.request` has the
-    details of chosen names.
+    The caller needs a grant for each name or shoulder. A shoulder is known if it has a prefix record, or if a grant is
+    for exactly this prefix. An unknown one raises :class:`Missing`. ``unless`` "resource" mints no name for a resource
+    that a recorded name below the shoulder has. The outcome is then "exists" (:attr:`.MintedChange.unless`). Each
+    request then needs a shoulder and a resource. :func:`.creation.request` has the details of chosen names.
     """
     one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
     with acting(accounts, caller, "create", one, warns=warns) as actor:

@@ -21,27 +21,19 @@ if TYPE_CHECKING:
 
 class Forbidden(BindingError):
     """Raised for a request that the caller has no permission for.
-
-    The codes are ``account-required`` for a caller without an account, ``role-missing``, ``right-missing`` and
-    ``not-granted``.
+    The codes are ``account-required``, ``role-missing``, ``right-missing`` and ``not-granted``.
     """
 
 
 def require_account(caller: Caller | None) -> Caller:
-    """Return the account that makes a request. ``caller`` is this account, or None for a request without credentials.
-
-    Raises :class:`Forbidden` with the code ``account-required`` for None.
-    """
+    """Return the account that makes a request. Raises :class:`Forbidden` (``account-required``) for None."""
     if caller is None:
         raise Forbidden("account-required")
     return caller
 
 
 def require_curator(caller: Caller | None) -> Caller:
-    """Return the caller of a request if its role permits changes of names.
-
-    ``caller`` is the account and token of the request, or None. Raises :class:`Forbidden` for None and for a reader.
-    """
+    """Return the caller if its role permits changes of names. Raises :class:`Forbidden` for None and for a reader."""
     known = require_account(caller)
     if known.role == "reader" and known.account.role != "reader":
         _refuse_right(known, Translatable("has only the right to read"))
@@ -51,10 +43,8 @@ def require_curator(caller: Caller | None) -> Caller:
 
 
 def require_administrator(caller: Caller | None) -> Caller:
-    """Return the caller of a request if it is an administrator.
-
-    ``caller`` is the account and token of the request, or None. Raises :class:`Forbidden` for None, for another role,
-    and for a token with only some rights.
+    """Return the caller if it is an administrator.
+    Raises :class:`Forbidden` for another caller, and for a token with only some rights.
     """
     known = require_account(caller)
     if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
@@ -70,11 +60,8 @@ def require_administrator(caller: Caller | None) -> Caller:
 
 
 def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
-    """Raise :class:`Forbidden` with the code ``right-missing`` if the token of the caller does not have a right.
-
-    - ``caller``: the account and token of the request. A request without a token has all rights of its account.
-    - ``right``: the right, such as "relocate".
-    - ``key``: the name that the request is about, for the message, or None.
+    """Raise :class:`Forbidden` (``right-missing``) if the token of the caller does not have a right.
+    A request without a token has all rights of its account. ``key`` is for the message.
     """
     if not caller.may(right):
         _refuse_right(
@@ -85,17 +72,13 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
 
 
 def known_to(caller: Caller | None, binding: Binding) -> bool:
-    """Return whether a caller learns that a name is recorded. A reserved name is known to callers with the right to
-    read.
-    """
+    """Return whether a caller learns that a name is recorded. A reserved one is known to callers that can read."""
     return not binding.is_reserved or (caller is not None and caller.may("read"))
 
 
 def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> bool:
     """Return whether a caller sees the values of a recorded name, such as its target. Each answer about a name asks it.
-
-    Without the right to read, only live names that are not on hold are shown, as the resolver shows them. ``bindings``
-    has the holds of prefixes and containers.
+    Without the right to read, only live names that are not on hold are shown, as the resolver shows them.
     """
     if caller is not None and caller.may("read"):
         return True
@@ -103,11 +86,7 @@ def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> boo
 
 
 def require_reader(caller: Caller | None) -> Caller:
-    """Return the caller of a request if it can read reserved names and the history.
-
-    ``caller`` is the account and token of the request, or None. Raises :class:`Forbidden` for None, and for a token
-    without the right to read.
-    """
+    """Return the caller if it can read reserved names and the history. Raises :class:`Forbidden` for another one."""
     known = require_account(caller)
     require_right(known, "read")
     return known
@@ -125,10 +104,8 @@ def _refuse_right(caller: Caller, why: Translatable, key: str | None = None) -> 
 
 
 def require_granted(caller: Caller | None, key: str) -> Caller:
-    """Return the caller of a request if it can change a name.
-
-    ``caller`` is the account and token of the request, or None. ``key`` is the normal form of the name. Raises
-    :class:`Forbidden` if the account or its token has no grant for it.
+    """Return the caller if it can change the name with a key.
+    Raises :class:`Forbidden` if the account or its token has no grant for it.
     """
     known = require_curator(caller)
     if not known.may_change(key):
@@ -147,11 +124,7 @@ def not_granted(caller: Caller, key: str) -> Forbidden:
 
 
 def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:
-    """Raise :class:`Forbidden` if a change sets another owner for EZID clients. Only an administrator can do this.
-
-    - ``caller``: the account and token of the request.
-    - ``before``: the binding before the change, or None for a new name.
-    """
+    """Raise :class:`Forbidden` if a change sets another owner for EZID clients. Only an administrator can do this."""
     recorded = before.metadata.get(OWNER) if before else None
     if after.metadata.get(OWNER) != recorded and not caller.is_administrator:
         message = Translatable("only an administrator can change the owner (the metadata %(element)s)", element=OWNER)

@@ -32,19 +32,12 @@ NO_RECORD = ""
 
 
 def prefix_etag(record: PrefixRecord) -> str:
-    """Return the strong entity tag of a prefix record, with its quotation marks.
-
-    ``record`` is the record with its redirect rule. A change of either one changes the tag.
-    """
+    """Return the strong entity tag, with quotation marks, of a prefix record and its redirect rule."""
     return _etag(record, record.rule)
 
 
 def get(bindings: Bindings, prefix: str) -> PrefixRecord:
-    """Return the record of a prefix with its redirect rule.
-
-    ``prefix`` is exactly the prefix of the record, such as "ark:12345/x5". Raises :class:`Missing` with the code
-    ``prefix-unknown``.
-    """
+    """Return the record of exactly this prefix with its redirect rule. Raises :class:`Missing` otherwise."""
     if (found := bindings.prefixes.get(prefix)) is None:
         raise _missing(prefixes.check_prefix(prefix, bindings.naming))
     return found
@@ -60,10 +53,8 @@ def set_record(
     redirect: int = 302,
     etag: str | None = None,
 ) -> PrefixRecord:
-    """Record texts about a prefix, and its redirect rule, in one transaction. Return the record with its rule.
+    """Record texts about a prefix, and its redirect rule, in one transaction. The caller must be an administrator.
 
-    - ``caller``: the account that makes the request. It must be an administrator.
-    - ``prefix``: the NAAN, NID or shoulder, such as "ark:12345/x5".
     - ``texts``: the texts by the names of their fields. A text that is missing or None stays. An empty text deletes
       the recorded one.
     - ``rule``: the template of the rule. None does not change the rule, and an empty text removes it.
@@ -90,13 +81,8 @@ def set_record(
 
 
 def remove_record(accounts: Accounts, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
-    """Delete the record of a prefix and its redirect rule. Their history stays.
-
-    - ``caller``: the account that makes the request. It must be an administrator.
-    - ``prefix``: exactly the prefix of the record.
-    - ``etag``: the entity tag that the record must have, or None for any.
-
-    Raises :class:`Missing` for a prefix without a record.
+    """Delete the record of a prefix and its redirect rule, if it has ``etag``.
+    The caller must be an administrator. Their history stays. Raises :class:`Missing` for a prefix without a record.
     """
     with acting(accounts, caller, "prefix.remove", prefix, require=require_administrator) as actor:
         key = prefixes.check_prefix(prefix, accounts.bindings.naming)
@@ -122,13 +108,8 @@ def succeed(
     heirs: Collection[str] = (),
     dry_run: bool = False,
 ) -> Succession:
-    """Make another institution responsible for a prefix, and return what was changed.
-
-    - ``caller``: the account that makes the request. It must be an administrator.
-    - ``prefix``: the prefix, such as "ark:12345/x5".
-    - ``to``: the name of the new institution.
-    - ``heirs``: the names of its accounts, which get a grant of the prefix. Without heirs, all grants stay.
-    - ``dry_run``: return the result without a change.
+    """Make the institution ``to`` responsible for a prefix. The caller must be an administrator.
+    ``heirs`` are its accounts, which get a grant of the prefix. Without heirs, all grants stay.
     """
     with acting(accounts, caller, "prefix.succeed", prefix, require=require_administrator) as actor:
         return succession.succeed(
@@ -153,16 +134,8 @@ def depart(
     dry_run: bool = False,
     expected: str | None = None,
 ) -> BulkResult:
-    """Retire a prefix and move its names to another resolver. Return how many names were moved.
-
-    - ``caller``: the account that makes the request. It must be an administrator.
-    - ``prefix``: the prefix, such as "ark:12345/x5".
-    - ``resolver``: the URL of the resolver that answers for the names from now on.
-    - ``atomic``: move all names in one transaction.
-    - ``dry_run``: return the result without a change.
-    - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
-
-    At most :data:`~.bulk.MAX_NAMES` names are moved by one request.
+    """Retire a prefix and move at most :data:`~.bulk.MAX_NAMES` names to the URL of another resolver.
+    The caller must be an administrator. ``expected`` is the fingerprint of an earlier dry run.
     :func:`~ararat.bindings.operations.departure.depart` has the details.
     """
     with acting(accounts, caller, "prefix.depart", prefix, require=require_administrator, max_names=MAX_NAMES) as actor:

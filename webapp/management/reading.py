@@ -26,7 +26,6 @@ _MAX_NUMBER = 2**62
 
 def show(bindings: Bindings, caller: Caller | None, name: Name) -> Binding:
     """Return the binding of a name. Raises :class:`Missing` for an unknown name.
-
     A reserved name is missing, too, for a caller without the right to read.
     """
     found = bindings.lookup(name)
@@ -37,9 +36,7 @@ def show(bindings: Bindings, caller: Caller | None, name: Name) -> Binding:
 
 def show_to_change(bindings: Bindings, caller: Caller | None, name: Name) -> Binding:
     """Return the binding of a name that a change is compared with. Raises :class:`Missing` as :func:`show`.
-
-    A name below a grant is found also without the right to read. No answer can have its values then
-    (:func:`.permissions.shown_to`).
+    A name below a grant is found also without the right to read. No answer can have its values then.
     """
     found = bindings.lookup(name)
     may_change = found is not None and caller is not None and caller.may_change(found.identifier)
@@ -50,9 +47,7 @@ def show_to_change(bindings: Bindings, caller: Caller | None, name: Name) -> Bin
 
 def show_longest(bindings: Bindings, caller: Caller | None, name: Name) -> Binding:
     """Return the binding of a name, or of the longest recorded name that it begins with.
-
-    Raises :class:`Missing` if there is no such name. A prefix can end in the middle of a component, as the shoulders of
-    ARKs do.
+    Raises :class:`Missing`. A prefix can end in the middle of a component, as the shoulders of ARKs do.
     """
     # A text that is longer than a name can begin with a name.
     try:
@@ -68,9 +63,8 @@ def show_longest(bindings: Bindings, caller: Caller | None, name: Name) -> Bindi
 
 
 def history(bindings: Bindings, name: Name) -> list[Event]:
-    """Return the changes of a name, the oldest first, for a caller with the right to read.
-
-    A deleted name keeps its history. Raises :class:`Missing` for a name without changes.
+    """Return the changes of a name, also a deleted one, the oldest first.
+    Raises :class:`Missing` for a name without any. Require the right to read first.
     """
     if not (events := bindings.history(name)):
         raise _missing(name)
@@ -78,9 +72,8 @@ def history(bindings: Bindings, name: Name) -> list[Event]:
 
 
 def operation(bindings: Bindings, number: int) -> Operation:
-    """Return a recorded operation on many names, for a caller with the right to read.
-
-    Raises :class:`Missing` with the code ``operation-unknown``.
+    """Return an operation on many names.
+    Raises :class:`Missing` (``operation-unknown``). Require the right to read first.
     """
     found = bindings.store.operations(number + 1, 1) if 0 < number < _MAX_NUMBER else []
     if not found or found[0].number != number:

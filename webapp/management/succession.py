@@ -1,6 +1,5 @@
 """The succession of institutions: another one becomes responsible for a prefix, and its accounts get the grants.
-
-No name changes. The earlier institution stays in the lineage of the prefix record, which its public page shows.
+The earlier institution stays in the lineage of the prefix record, which its public page shows.
 """
 
 from __future__ import annotations
@@ -41,12 +40,8 @@ class Grant(NamedTuple):
 
 
 class Succession(NamedTuple):
-    """The result of a succession, or of its dry run.
-
-    - ``record``: the prefix record after it. ``before``: the institution before it, or None.
-    - ``granted``, ``revoked``: the grants that are new, and those that end.
-    - ``kept``: the grants of other accounts that still cover names below the prefix.
-    - ``written``: False after a dry run.
+    """The result of a succession, or of its dry run. ``before`` is the institution before it.
+    ``kept`` are the grants of other accounts that still cover names below the prefix.
     """
 
     record: PrefixRecord
@@ -78,20 +73,15 @@ def succeed(
     actor: Actor | str | None = None,
     caller: Caller | None = None,
 ) -> Succession:
-    """Make another institution responsible for a prefix, in one transaction. Return what was changed.
+    """Make the institution ``to`` responsible for a prefix, in one transaction.
 
-    - ``accounts``: the store of the accounts.
-    - ``prefix``: the prefix, such as "ark:12345/x5".
-    - ``to``: the name of the new institution.
     - ``contact``: its contact. The contact of the earlier institution is deleted in any case.
     - ``heirs``: the names of its accounts. They get a grant of the prefix. Other accounts lose their grants of the
       prefix and of longer ones. Without heirs, all grants stay.
-    - ``dry_run``: return the result without a change.
-    - ``actor``: the name that the history records for the change, or None.
-    - ``caller``: the administrator, for the audit of the grants; None for the command line.
+    - ``actor``: the name for the history. ``caller``: the administrator, for the audit of the grants.
 
-    Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text`` or ``prefix-lineage``, and
-    :class:`AccountError` with the code ``account-unknown``.
+    Raises :class:`BindingError` (``rule-prefix``, ``prefix-text``, ``prefix-lineage``) and :class:`AccountError`
+    (``account-unknown``).
     """
     bindings, who = accounts.bindings, Actor.of(actor)
     key = prefixes.check_prefix(prefix, bindings.naming)
