@@ -1,6 +1,5 @@
-"""Redirects for Apache: the text of a ``RewriteMap``, which httxt2dbm converts to a database. A value has no white
-space. It is the status, the location, and the links after the standard ones, percent-encoded. Source:
-https://httpd.apache.org/docs/2.4/rewrite/rewritemap.html
+"""Redirects for Apache: the text of a ``RewriteMap``, which httxt2dbm converts to a database. A value is the status,
+the location, and the further links, percent-encoded. Source: https://httpd.apache.org/docs/2.4/rewrite/rewritemap.html
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ _MAX_LINE = 1000
 
 
 class Apache:
-    """The format ``apache`` of exported redirects: a configuration file for the server Apache httpd
-    (:class:`.format.EdgeFormat`). ``fields`` are the header fields of every redirect.
+    """The format ``apache`` of exported redirects: a configuration file for Apache httpd (:class:`.format.EdgeFormat`).
+    ``fields`` are the header fields of every redirect.
     """
 
     def __init__(self, fields: Headers) -> None:

@@ -1,5 +1,5 @@
-"""Redirects for Caddy: a snippet that a site imports, with a ``map`` of the request target. Caddy compares the request
-target with one name after the other, so this format is for some ten thousand names. Source:
+"""Redirects for Caddy: a snippet that a site imports, with a ``map`` of the request target. Caddy compares one name
+after the other, so this format is for some ten thousand names. Source:
 https://caddyserver.com/docs/caddyfile/directives/map
 """
 
@@ -16,9 +16,8 @@ from .redirects import EdgeRedirect
 
 
 class Caddy:
-    """The format ``caddy`` of exported redirects: a configuration file for the server Caddy
-    (:class:`.format.EdgeFormat`). ``prefix`` is the resolver prefix. ``fields`` are the header fields of every
-    redirect.
+    """The format ``caddy`` of exported redirects: a configuration file for Caddy (:class:`.format.EdgeFormat`).
+    ``fields`` are the header fields of every redirect.
     """
 
     def __init__(self, prefix: str, fields: Headers) -> None:

@@ -1,5 +1,5 @@
 """Redirects for Cloudflare: the items of a Bulk Redirect List, as the API receives them. The answers have no fields of
-Ararat besides Location. The status 303 does not exist there. Source:
+Ararat besides Location, and no status 303. Source:
 https://developers.cloudflare.com/rules/url-forwarding/bulk-redirects/reference/json-objects/
 """
 
@@ -15,8 +15,8 @@ from .redirects import EdgeRedirect
 
 
 class Cloudflare:
-    """The format ``cloudflare`` of exported redirects: a list for Bulk Redirects of Cloudflare
-    (:class:`.format.EdgeFormat`). ``prefix`` is the resolver prefix. Raises ValueError for a prefix with a port.
+    """The format ``cloudflare`` of exported redirects: a list for Bulk Redirects (:class:`.format.EdgeFormat`). Raises
+    ValueError for a prefix with a port.
     """
 
     def __init__(self, prefix: str) -> None:

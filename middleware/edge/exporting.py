@@ -1,6 +1,6 @@
 """Write the redirects of a store for a front server (:mod:`.redirects`), in one of the formats (:mod:`.front_servers`).
-The redirects are those of one snapshot. They are written to a temporary file first, because their number is at the
-beginning of the export. Only one redirect at a time is in memory.
+They are those of one snapshot. A temporary file is written first, because their number is at the beginning of the
+export.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _LISTED = 20
 
 @dataclass(kw_only=True)
 class OmittedNames:
-    """The names that an export of redirects leaves out: ``number`` is their number, and ``first`` are pairs of a name
-    and the reason.
-    """
+    """The number of names that an export of redirects leaves out, and the first ones with the reasons."""
 
     number: int = 0
     first: list[tuple[str, str]] = field(default_factory=list)
@@ -43,9 +41,7 @@ class OmittedNames:
 
 
 class NotRepresentable(Exception):
-    """Raised if the format of an export of redirects cannot represent some names. Nothing is written. ``omitted`` has
-    these names.
-    """
+    """Raised if the format of an export cannot represent some names (``omitted``). Nothing is written."""
 
     def __init__(self, omitted: OmittedNames) -> None:
         super().__init__(f"the format cannot represent {counted(omitted.number, 'name')}")
@@ -63,13 +59,10 @@ def export_redirects(
 ) -> tuple[Marker, OmittedNames]:
     """Write the redirects of all names for a front server to a binary file. Return the marker and the omitted names.
 
-    - ``file``: open for writing bytes.
-    - ``name``: the format. ``settings``: those of the resolver, with its prefix.
-    - ``omit``: whether to leave out the names that the format cannot represent. Ararat then answers for them.
-    - ``progress``: called with the number of redirects after each thousand.
-
-    Raises :class:`NotRepresentable` without ``omit``, and ValueError for settings that the export cannot have. Raises
-    :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and OSError if a file cannot be written.
+    ``omit`` leaves out the names that the format cannot represent: Ararat then answers for them. Else
+    :class:`NotRepresentable` is raised. ``progress`` is called with the number of redirects after each thousand. Raises
+    ValueError for settings that the export cannot have, :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and
+    OSError.
     """
     exported = bindings.now()
     holds = holds_at(bindings, exported)

@@ -1,5 +1,5 @@
-"""The interface of the format of an export, and the quoting of its texts. Keys and targets are URIs, which contain none
-of the refused characters. A text with one of them was written by another program, and could end a quotation or a field.
+"""The interface of the format of an export, and the quoting of its texts. Keys and targets are URIs without the refused
+characters. A text with one was written by another program, and could end a quotation or a field.
 """
 
 from __future__ import annotations
@@ -25,33 +25,28 @@ Refuse = Callable[[str, str], None]
 
 class EdgeFormat(Protocol):
     """The interface of a format in which redirects are exported for a front server. One object writes one export. A
-    format never trusts its values: a text that could end a line, a quotation or a field is refused.
+    text that could end a line, a quotation or a field is refused.
     """
 
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
-        """Yield the text of the redirects in this format. ``redirects`` are the redirects to export, in the order of
-        the file. ``refuse`` is called for a redirect that the format cannot represent. Each item is text of the file.
-        It is called once, and before :meth:`head` and :meth:`tail`.
+        """Yield the text of the redirects in this format, in the order of the file. ``refuse`` is called for a redirect
+        that it cannot represent. It is called once, before :meth:`head` and :meth:`tail`.
         """
         ...
 
     def head(self, marker: Marker) -> str:
-        """Return the text before the redirects in the exported file. ``marker`` has the properties of the export, such
-        as its time. The text contains them.
+        """Return the text before the redirects in the exported file, with the properties of the export, such as its
+        time.
         """
         ...
 
     def tail(self, marker: Marker) -> str:
-        """Return the text after the last redirect in the exported file, such as a closing brace. ``marker`` has the
-        properties of the export, such as its time. The text is "" if the format needs no end.
-        """
+        """Return the text after the last redirect, such as a closing brace, or "" if the format needs no end."""
         ...
 
 
 def fault(redirect: EdgeRedirect) -> str | None:
-    """Return the reason why no configuration file of a front server can represent the redirect ``redirect``, or
-    None.
-    """
+    """Return the reason why no configuration file of a front server can represent a redirect, or None."""
     if not all(map(_URI.fullmatch, (*redirect.paths, redirect.location))):
         return CHARACTERS
     if redirect.further_links is None:
@@ -60,9 +55,5 @@ def fault(redirect: EdgeRedirect) -> str | None:
 
 
 def double_quoted(text: str) -> str:
-    """Return ``text`` in double quotation marks for a configuration of nginx or Caddy. It contains no backslash.
-
-    >>> double_quoted('<https://example.org/>; rel="type"')
-    '"<https://example.org/>; rel=\\\\"type\\\\""'
-    """
+    """Return ``text`` in double quotation marks for a configuration of nginx or Caddy. It contains no backslash."""
     return '"' + text.replace('"', '\\"') + '"'

@@ -15,8 +15,8 @@ EDGE_NAMES: tuple[EdgeName, ...] = get_args(EdgeName)
 
 
 def edge_format(name: EdgeName, prefix: str, fields: Headers) -> EdgeFormat:
-    """Return the format of exported redirects for a front server, such as "nginx". ``prefix`` is the resolver prefix of
-    links. ``fields`` are the header fields of every redirect. Raises ValueError if the format cannot have the prefix.
+    """Return the format of exported redirects for a front server, such as "nginx". ``prefix`` is the resolver prefix,
+    and ``fields`` are the header fields of every redirect. Raises ValueError if the format cannot have the prefix.
     """
     match name:
         case "nginx":

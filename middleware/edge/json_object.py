@@ -12,8 +12,8 @@ from .redirects import EdgeRedirect
 
 
 class JSONObject:
-    """The format ``json`` of exported redirects: one JSON object (:class:`.format.EdgeFormat`). It can represent each
-    name. ``fields`` are the header fields of every redirect.
+    """The format ``json`` of exported redirects: one JSON object (:class:`.format.EdgeFormat`), which can represent
+    each name. ``fields`` are the header fields of every redirect.
     """
 
     def __init__(self, fields: Headers) -> None:

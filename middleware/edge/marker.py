@@ -1,8 +1,6 @@
-"""The marker of an export: one line that names its time and the state of the database from which it was written.
-
-The state is the number of public names, the sum of their revisions and the time of the last change. Each change of a
-public name increases the sum. So an export is current if, and only if, the database has the state of its marker, and
-the same holds last: one of a prefix begins without a change of a name, and each ends by the clock.
+"""The marker of an export: one line with its time and the state of the database from which it was written. Each change
+of a public name increases the sum of the revisions in the state. An export is current if the database has this state
+and the same holds. Holds of prefixes begin without a change of a name, and all end by the clock.
 """
 
 from __future__ import annotations
@@ -32,14 +30,8 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """The properties of an export of redirects, such as its time and the state of the database.
-
-    - ``format``: the name of its format. ``prefix``: the resolver prefix of its links.
-    - ``exported``: the time of the export in UTC.
-    - ``state``: the state of the public names in the database.
-    - ``redirects``: the number of names with a redirect in the export.
-    - ``omitted``: the number of names that were left out because the format cannot represent them.
-    - ``holds``: the digest of the holds at the time of the export (:func:`digest_of`).
+    """The properties of an export of redirects. ``redirects`` is the number of names with one, and ``omitted`` of those
+    that the format cannot represent. ``holds`` is the digest of the holds at that time (:func:`digest_of`).
     """
 
     format: str
@@ -61,11 +53,7 @@ class Marker:
 
 
 def read_marker(file: Path) -> Marker | None:
-    """Return the marker of an exported file of redirects. Return None if the file has none. Raises OSError.
-
-    >>> read_marker(Path(__file__)) is None
-    True
-    """
+    """Return the marker of an exported file of redirects, or None without one. Raises OSError."""
     match = _MARKER.search(read_regular(file, _HEAD).decode("ascii", "replace"))
     if match is None:
         return None
@@ -85,16 +73,14 @@ def read_marker(file: Path) -> Marker | None:
 
 
 def digest_of(holds: Iterable[Hold]) -> str:
-    """Return a text that differs if other names or prefixes are on hold. It is "none" if none is. ``holds`` are all
-    holds that last now.
-    """
+    """Return a text that differs if other names or prefixes are on hold. Without a hold, it is "none"."""
     lines = sorted(f"{each.of} {each.is_prefix}\n" for each in holds)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 
 
 class BindingCounter:
-    """An iterator over ``bindings`` that computes the state of the public names while they are read. The state and the
-    bindings are therefore from the same snapshot.
+    """An iterator over bindings that computes the state of the public names while they are read, from the same
+    snapshot.
     """
 
     def __init__(self, bindings: Iterable[Binding]) -> None:

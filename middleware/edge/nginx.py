@@ -1,9 +1,8 @@
 """Redirects for nginx: a ``map`` from the request target to the redirects of the names.
 
-A map ignores case, but names do not. So each value contains the exact paths that it is for. A regular expression
-compares the path of the request with them. Names that differ only in case share one value. The expression is the same
-for all names, so the time of a lookup does not depend on their number. The paths are grouped on disk, so the memory
-does not depend on the number of names either. Source: https://nginx.org/en/docs/http/ngx_http_map_module.html
+A map ignores case, but names do not. So each value contains the exact paths that it is for, and a regular expression
+compares the path of the request with them. It is the same for all names, so the time of a lookup does not depend on
+their number. The paths are grouped on disk. Source: https://nginx.org/en/docs/http/ngx_http_map_module.html
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ _FIELDS = (
 
 class Nginx:
     """The format ``nginx`` of exported redirects: a configuration file for nginx (:class:`.format.EdgeFormat`).
-    ``prefix`` is the resolver prefix. ``fields`` are the header fields of every redirect. Raises ValueError for a
-    prefix with a dollar sign.
+    ``fields`` are the header fields of every redirect. Raises ValueError for a prefix with a dollar sign.
     """
 
     def __init__(self, prefix: str, fields: Headers) -> None:

@@ -1,9 +1,6 @@
-"""Select the names with a plain redirect: the answer to GET depends only on the path of the request.
-
-A front server can give the same answer as Ararat for such a name. These are live names of the kinds *located* and
-*related* without alternates. Everything else stays with Ararat: descriptions, queries, other methods, other spellings,
-names below a container, rules, and names that are served, withdrawn or reserved. The answers are those of the resolver
-itself (:mod:`ararat.middleware.resolution`), so that both cannot differ.
+"""Select the names with a plain redirect, which a front server can send like Ararat. The answer to GET depends only on
+the path of the request. These are live names of the kinds *located* and *related* without alternates. The answers are
+those of the resolver itself (:mod:`ararat.middleware.resolution`).
 """
 
 from __future__ import annotations
@@ -28,13 +25,9 @@ _OF_NAME = frozenset({"Location", "Link", "Content-Length", "Content-Type"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeRedirect:
-    """The redirect of one name, as a front server can send it without Ararat.
-
-    - ``key``: the name in normal form.
-    - ``address``: its URL below the prefix, which its Link fields contain.
-    - ``paths``: the paths of requests with this answer: ``/ark:12345/x`` and ``/ark:/12345/x``, or ``/urn:…``.
-    - ``status``: 302, 303 or 307. ``location``: an http(s) URL in ASCII.
-    - ``links``: the values of its Link fields.
+    """The redirect of one name, as a front server can send it without Ararat. ``address`` is its URL below the prefix.
+    ``paths`` are those of requests with this answer: ``/ark:12345/x`` and ``/ark:/12345/x``, or ``/urn:…``. ``links``
+    are the values of its Link fields.
     """
 
     key: str
@@ -46,8 +39,8 @@ class EdgeRedirect:
 
     @property
     def further_links(self) -> str | None:
-        """The part of the second Link field that only some names have, such as the type and the licence. It is None if
-        the field has no such form, because the address is long.
+        """The part of the second Link field that only some names have, such as the licence. It is None if the address
+        is long, because the field then has no such form.
         """
         _, standard = links_of_name(self.address, "")
         is_standard = len(self.links) == 2 and '; rel="cite-as"' in standard
@@ -55,11 +48,9 @@ class EdgeRedirect:
 
 
 class EdgeRedirects:
-    """A source of the redirects that a front server can send without Ararat, for a resolver with these ``settings``.
-
-    The redirect of a name on hold is that to its description. ``holds`` are those of prefixes and of names, and ``now``
-    returns the time of the export. ``fields`` are the header fields of every redirect, except Location and Link. Raises
-    ValueError for settings with which a redirect depends on other fields of the request.
+    """A source of the redirects that a front server can send without Ararat. The redirect of a name on hold is that to
+    its description. ``fields`` are the header fields of every redirect, except Location and Link. Raises ValueError for
+    settings with which a redirect depends on other fields of the request.
     """
 
     def __init__(self, settings: Settings, holds: Holds = NO_HOLDS, now: Clock = utc_now) -> None:
@@ -82,9 +73,7 @@ class EdgeRedirects:
         self.fields = [field for field in self._answer(sample, "").headers if field[0] not in _OF_NAME]
 
     def of(self, binding: Binding) -> EdgeRedirect | None:
-        """Return the redirect that a front server can send for the name ``binding``, or None if Ararat must answer for
-        it.
-        """
+        """Return the redirect that a front server can send for a name, or None if Ararat must answer for it."""
         key = binding.identifier
         if not (binding.is_live and binding.kind in ("located", "related")) or binding.alternates:
             return None

@@ -1,6 +1,5 @@
-"""An Atom feed (RFC 4287) of the names, the last changed first, in pages (RFC 5005, section 3). Each name is one entry,
-whose ID is the name. A change of a name moves its entry to the first page. A reader who goes on to later pages finds
-all other changes there.
+"""An Atom feed (RFC 4287) of the names, the last changed first, in pages (RFC 5005, section 3). The ID of an entry is
+the name. A change moves the entry to the first page, so later pages lack no other change.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ class _Entry(NamedTuple):
 
 
 class AtomFeed:
-    """The Atom feed at ``path``, of the names of ``source``. Clients can store a page for ``seconds``. The author is
-    the institution of ``branding``, if the store has no branding.
+    """The Atom feed at ``path``. Clients can store a page for ``seconds``. The author is the institution of
+    ``branding``, if the store has no branding.
     """
 
     methods = ("GET",)

@@ -1,8 +1,6 @@
-"""The description of a name in simple Dublin Core, for the format ``oai_dc`` of OAI-PMH.
-
-An element comes from ``dc`` and ``dcterms`` (``dc.title``). If neither is recorded, it comes from the bibliographic
-reference of the name, as in the other formats (:mod:`~ararat.middleware.views.formats.reference`). A value that only
-has a code, such as ``(:unav)``, is omitted.
+"""The description of a name in simple Dublin Core, for the format ``oai_dc`` of OAI-PMH. An element comes from ``dc``
+and ``dcterms``, else from the bibliographic reference (:mod:`~ararat.middleware.views.formats.reference`). A value that
+only has a code, such as ``(:unav)``, is omitted.
 """
 
 from __future__ import annotations
@@ -22,9 +20,7 @@ class DublinCoreElement(NamedTuple):
 
 
 def elements(name: Binding, address: str) -> Iterator[DublinCoreElement]:
-    """Yield the Dublin Core elements that describe the live name ``name``, in order. ``address`` is its URL at this
-    resolver.
-    """
+    """Yield the Dublin Core elements that describe a live name, in order. ``address`` is its URL at this resolver."""
     for element, values in _by_reference(name, address).items():
         own = [value for namespace in ("dc", "dcterms") if (value := _value(name, f"{namespace}.{element}"))]
         yield from (DublinCoreElement(element, value) for value in dict.fromkeys(own or values) if value)

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class FeedSource(NamedTuple):
-    """The source of the names in a feed: those of ``bindings`` that begin with one of ``beginnings``. ``prefix`` is the
-    resolver prefix.
-    """
+    """The names in a feed: those that begin with one of ``beginnings``. ``prefix`` is the resolver prefix."""
 
     bindings: Bindings
     prefix: str
@@ -26,9 +24,7 @@ class FeedSource(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """The answer of a feed before the header fields of every response are added. ``status`` is the HTTP status.
-    ``headers`` are pairs of name and value. ``body`` is the document in bytes, or an iterable of its parts.
-    """
+    """The answer of a feed before the header fields of every response are added."""
 
     status: int
     headers: Headers
@@ -36,23 +32,20 @@ class FeedAnswer(NamedTuple):
 
 
 class Feed(Protocol):
-    """The interface of a feed, a resource that lists names. ``methods`` are its request methods besides HEAD and
-    OPTIONS.
-    """
+    """The interface of a feed, a resource that lists names. ``methods`` are those besides HEAD and OPTIONS."""
 
     @property
     def methods(self) -> tuple[str, ...]: ...
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer of the feed to the request ``request`` with one of its methods, or HEAD. Raises
+        """Return the answer to a request with one of the methods, or HEAD. Raises
         :class:`~ararat.middleware.BindingsUnavailable`.
         """
         ...
 
 
 def only_parameter(query: str, name: str) -> str | None:
-    """Return the value of the query parameter ``name`` if the query has no other parameter. Otherwise return None.
-    ``query`` is the query of a URL, without its question mark.
+    """Return the value of the query parameter ``name`` if the query has no other parameter, else None.
 
     >>> only_parameter("from=ark%3A1", "from"), only_parameter("from=a&from=b", "from"), only_parameter("x=1", "from")
     ('ark:1', None, None)
@@ -65,7 +58,7 @@ def only_parameter(query: str, name: str) -> str | None:
 
 
 def utc_seconds(time: datetime) -> str:
-    """Format the ``time`` in UTC with whole seconds.
+    """Format a time in UTC with whole seconds.
 
     >>> utc_seconds(datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
     '2020-10-04T12:00:00Z'
@@ -74,22 +67,14 @@ def utc_seconds(time: datetime) -> str:
 
 
 def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
-    """Return an answer 200 with an XML document that clients can store for ``seconds``.
-
-    >>> document(b"<feed/>", "application/atom+xml", 60).status
-    200
-    """
+    """Return an answer 200 with an XML document that clients can store for ``seconds``."""
     headers = [("Content-Type", f"{media_type}; charset=utf-8"), ("Content-Length", str(len(content)))]
     headers += [("Cache-Control", f"max-age={seconds}"), *validators(content, None)]
     return FeedAnswer(200, headers, content)
 
 
 def refusal(status: int, text: str) -> FeedAnswer:
-    """Return an answer with an error status and an explanation in plain ASCII text. ``status`` is the HTTP status.
-
-    >>> refusal(400, "no such page").status
-    400
-    """
+    """Return an answer with an error status and an explanation in plain ASCII text."""
     body = f"{text}\n".encode("ascii", "backslashreplace")
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
     return FeedAnswer(status, [*headers, ("Cache-Control", "no-store")], body)

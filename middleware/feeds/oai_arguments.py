@@ -1,6 +1,5 @@
-"""Read and check the arguments of an OAI-PMH request (sections 2.5, 2.7.1 and 4 of the specification). A request is a
-list of names and values, from the query or from a form. An argument is an error if it is repeated, unknown, empty or of
-wrong syntax. A combination that a verb does not permit is an error, too.
+"""Read and check the arguments of an OAI-PMH request (sections 2.5, 2.7.1 and 4 of the specification), from the query
+or from a form. Repeated, unknown, empty and malformed arguments, and wrong combinations, are errors.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ Code = Literal[
 
 
 class OaiError(Exception):
-    """An error in a request of OAI-PMH, which the answer reports. ``code`` is an error code of the specification, such
-    as "badArgument". ``message`` is for the operator.
+    """An error in a request of OAI-PMH, which the answer reports. ``code`` is one of the specification, such as
+    "badArgument". ``message`` is for the operator.
     """
 
     def __init__(self, code: Code, message: str) -> None:
@@ -83,9 +82,8 @@ _DAY = len("2026-11-23")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harvest:
-    """The names that a harvester requests by OAI-PMH: those with a change in a period, in one set. ``set`` is the
-    setSpec, or None for all names. ``since`` is included, ``before`` is not. None means no condition. The times are in
-    UTC.
+    """The names that a harvester requests by OAI-PMH: those of a set, a setSpec, with a change in a period. ``since``
+    is included, ``before`` is not, both in UTC. None means no condition.
     """
 
     since: datetime | None = None
@@ -94,8 +92,8 @@ class Harvest:
 
 
 def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
-    """Check the arguments of an OAI-PMH request. Return its verb, and its other arguments by name. ``pairs`` are the
-    names and values of the request. Raises :class:`OaiError` with the code ``badVerb`` or ``badArgument``.
+    """Check the arguments of an OAI-PMH request. Return its verb, and its other arguments by name. Raises
+    :class:`OaiError` with the code ``badVerb`` or ``badArgument``.
 
     >>> read([("verb", "GetRecord"), ("identifier", "ark:12345/x"), ("metadataPrefix", "oai_dc")])
     ('GetRecord', {'identifier': 'ark:12345/x', 'metadataPrefix': 'oai_dc'})
@@ -121,8 +119,8 @@ def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
 
 
 def harvest(arguments: Mapping[str, str]) -> Harvest:
-    """Return the names that the arguments of an OAI-PMH list request select. ``arguments`` are the query parameters of
-    the request, by name. Raises :class:`OaiError` with the code ``badArgument`` or ``cannotDisseminateFormat``.
+    """Return the names that the arguments of a list request select. Raises :class:`OaiError` with the code
+    ``badArgument`` or ``cannotDisseminateFormat``.
 
     >>> names = harvest({"metadataPrefix": "oai_dc", "from": "2026-01-31", "until": "2026-01-31"})
     >>> str(names.since), str(names.before)

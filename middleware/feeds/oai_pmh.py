@@ -1,10 +1,9 @@
-"""OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn name is a deleted record.
+"""OAI-PMH 2.0: all public names for harvesters, in simple Dublin Core. A withdrawn or no longer listed name is a
+deleted record. One that was not listed while it was public is not an item (X-09). Source:
+https://www.openarchives.org/OAI/openarchivesprotocol.html
 
-A name that is no longer listed is a deleted record, too. A name that was not listed while it was public is not an item
-(X-09). The identifier of an item is the name, and its datestamp is the time of the last change. A list is in the order
-of these times. A name that changes during a harvest moves to the end of the list. The harvester gets its new state. A
-list of a whole set is in the order of the names: its pages are ranges of the keys, also in a set with few names.
-Source: https://www.openarchives.org/OAI/openarchivesprotocol.html
+The identifier of an item is the name, and its datestamp the time of the last change. A list is in the order of these
+times, so a name that changes during a harvest moves to its end. A list of a whole set is in the order of the names.
 """
 
 from __future__ import annotations
@@ -59,9 +58,7 @@ class _SearchedSoFar(Exception):
 
 
 class OaiPmh:
-    """The OAI-PMH repository at ``path``, of the names of ``source``. ``branding`` has the institution and its contact,
-    if the store has no branding.
-    """
+    """The OAI-PMH repository at ``path``. ``branding`` has the institution and its contact, if the store has none."""
 
     methods = ("GET", "POST")
 
@@ -72,9 +69,7 @@ class OaiPmh:
         self._host = urlsplit(self._prefix).hostname or ""
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer of the OAI-PMH repository to the request ``request``. An error of the protocol has the
-        status 200.
-        """
+        """Return the answer of the repository. An error of the protocol has the status 200."""
         try:
             text = self._arguments(request)
         except RequestEntityTooLarge:
@@ -99,9 +94,7 @@ class OaiPmh:
         return _document(values, verb=verb, arguments=arguments, error=None, **variables)
 
     def _continue_list(self, verb: Verb, token: str) -> FeedAnswer:
-        """Return a redirect to the next request of a list, because a list cannot be empty. Source:
-        https://www.openarchives.org/OAI/openarchivesprotocol.html, 3.1.2.2
-        """
+        """Return a redirect to the next request of a list, because a list cannot be empty (section 3.1.2.2)."""
         answer = refusal(302, "The list continues at the address in Location.")
         query = urlencode({"verb": verb, "resumptionToken": token})
         return answer._replace(headers=[*answer.headers, ("Location", f"{self._address}?{query}")])
@@ -180,9 +173,7 @@ class OaiPmh:
         return {"records": records, "token": following, "is_part": token is not None or following is not None}
 
     def _page(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return the first page behind a position that has a readable name, or an empty page at the end. Raises
-        :class:`_SearchedSoFar`.
-        """
+        """Return the first page behind a position that has a readable name, or an empty page at the end."""
         try:
             for _ in range(_PAGES):
                 page = self._bindings.list_names(selection, cursor=after, limit=limit)

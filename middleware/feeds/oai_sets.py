@@ -1,6 +1,6 @@
-"""The sets of OAI-PMH: one for each prefix that has a record, and one for its NAAN or URN namespace. The set ``12345``
-has all names of a NAAN, and ``12345:x5`` those below a shoulder. The set ``urn:nbn`` has all names of a URN namespace,
-and ``urn:nbn:se!3Auu!3A`` those that begin with urn:nbn:se:uu:. A name is in all sets with whose prefix it begins.
+"""The sets of OAI-PMH: one for each prefix that has a record, and one for its NAAN or URN namespace. ``12345:x5`` has
+the names below a shoulder, and ``urn:nbn:se!3Auu!3A`` those that begin with urn:nbn:se:uu:. A name is in all sets with
+whose prefix it begins.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")
 
 
 class Sets:
-    """The sets of an OAI-PMH repository, one for each of the prefix ``records``. ``names`` maps each setSpec to the
-    name of the set.
+    """The sets of an OAI-PMH repository, one for each of the prefix records. ``names`` maps each setSpec to the name of
+    the set.
     """
 
     def __init__(self, records: Iterable[PrefixRecord]) -> None:
@@ -34,9 +34,7 @@ class Sets:
         }
 
     def prefix(self, spec: str) -> str | None:
-        """Return the beginning of the names in an OAI-PMH set, such as ``ark:12345/x5``. Return None for an unknown
-        set.
-        """
+        """Return the beginning of the names in a set, such as ``ark:12345/x5``, or None for an unknown set."""
         return self._prefixes.get(spec)
 
     def of(self, key: str) -> list[str]:
@@ -46,13 +44,10 @@ class Sets:
 
 
 def spec_of(prefix: str) -> str:
-    """Return the setSpec of the OAI-PMH set of the prefix ``prefix``. A character that is not permitted becomes "!" and
-    its code.
+    """Return the setSpec of a prefix. A character that is not permitted becomes "!" and its code.
 
-    >>> spec_of("ark:12345/"), spec_of("ark:12345/x5"), spec_of("ark:12345/x=5")
-    ('12345', '12345:x5', '12345:x!3D5')
-    >>> spec_of("urn:nbn:"), spec_of("urn:nbn:se:uu:")
-    ('urn:nbn', 'urn:nbn:se!3Auu!3A')
+    >>> spec_of("ark:12345/"), spec_of("ark:12345/x=5"), spec_of("urn:nbn:se:uu:")
+    ('12345', '12345:x!3D5', 'urn:nbn:se!3Auu!3A')
     """
     root = root_of(prefix)
     encoded = _ENCODED.sub(lambda found: f"!{ord(found[0]):02X}", prefix[len(root) :])

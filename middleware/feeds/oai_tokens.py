@@ -1,8 +1,6 @@
-"""Resumption tokens of OAI-PMH: all that the next part of a list needs, so that no process keeps a state.
-
-A token has the verb and the arguments of the first request, and the position of the last name. A check sum detects a
-token that was cut or edited. It is not a secret. A client can make a token itself, but its content is checked like
-arguments. So it selects only names that arguments also select.
+"""Resumption tokens of OAI-PMH: the verb and arguments of the first request, and the position of the last name. So no
+process keeps a state. A check sum detects a token that was cut or edited. It is not a secret: the content is checked
+like arguments, and selects only names that arguments also select.
 """
 
 from __future__ import annotations
@@ -23,25 +21,20 @@ _DIGEST = 12
 
 
 class ResumedList(NamedTuple):
-    """The content of a resumption token of OAI-PMH: ``arguments`` are those of the first request, and ``after`` is the
-    last position.
-    """
+    """The content of a resumption token: the arguments of the first request, and the last position."""
 
     arguments: Mapping[str, str]
     after: str
 
 
 def encode(verb: Verb, arguments: Mapping[str, str], after: str) -> str:
-    """Return the resumption token that continues an OAI-PMH list. ``after`` is :attr:`.Page.next`. ``verb`` is the verb
-    of the request, such as "ListRecords". ``arguments`` are its other parameters.
-    """
+    """Return the resumption token that continues an OAI-PMH list. ``after`` is :attr:`.Page.next`."""
     content = json.dumps([verb, dict(arguments), after], separators=(",", ":")).encode()
     return urlsafe_b64encode(_digest(content) + content).decode().rstrip("=")
 
 
 def decode(verb: Verb, token: str) -> ResumedList:
-    """Parse a resumption token of OAI-PMH that :func:`encode` returned for the same verb. ``verb`` is the verb of the
-    request. ``token`` is the text of the parameter "resumptionToken". Raises :class:`OaiError` with the code
+    """Parse a resumption token that :func:`encode` returned for the same verb. Raises :class:`OaiError` with the code
     ``badResumptionToken``.
 
     >>> from ...bindings.names.selection import cursor

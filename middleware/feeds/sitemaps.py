@@ -1,11 +1,9 @@
 """Sitemaps of the live names (sitemaps.org, version 0.9): an index, and files of at most 50,000 names.
 
-A file is a range of names in the order of their keys (:mod:`.name_ranges`). Its address contains the begin of the
-range. So all processes serve the same files, and few new names change few files. The index is computed again after
-:data:`REFRESH_SECONDS`; a file is always current.
-
-The ranges of a large database begin at names of its sample (:mod:`.tables.name_counts`), so that the index reads no
-other names.
+A file is a range of names in the order of their keys (:mod:`.name_ranges`), whose beginning is in its address. So all
+processes serve the same files, and few new names change few files. The ranges of a large database begin at names of its
+sample (:mod:`.tables.name_counts`). The index is computed again after :data:`REFRESH_SECONDS`; a file is always
+current.
 """
 
 from __future__ import annotations
@@ -57,8 +55,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Sitemap:
-    """The sitemap at ``path``: an index, and files with the addresses of the live names of ``source``. Clients can
-    store a file for ``seconds``. ``clock`` returns seconds.
+    """The sitemap at ``path``: an index, and files with the addresses of the live names. Clients can store a file for
+    ``seconds``. ``clock`` returns seconds.
     """
 
     methods = ("GET",)
@@ -76,9 +74,7 @@ class Sitemap:
         self._refreshing = ForkSafeLock()
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the index of the sitemap, or with ``?from=`` the file that begins there. ``request`` is the HTTP
-        request.
-        """
+        """Return the index of the sitemap, or with ``?from=`` the file that begins there."""
         query = request.target.query
         if not query:
             return self._index()

@@ -24,8 +24,8 @@ def no_key() -> None:
 
 
 class LogPages:
-    """The pages about the public log of a resolver with ``settings``. ``names`` reads the published checkpoint. ``key``
-    returns the public key that the database has recorded, or None.
+    """The pages about the public log. ``names`` reads the published checkpoint, and ``key`` returns the public key that
+    the database has recorded, or None.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class LogPages:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer:
-        """Return the page about the public log in a form that the client accepts. ``request`` is the HTTP request.
-        Raises FileNotFoundError without a checkpoint, and OSError or :class:`.errors.LogError` if it cannot be read.
+        """Return the page about the public log in a form that the client accepts. Raises FileNotFoundError without a
+        checkpoint, and OSError or :class:`.errors.LogError` if it cannot be read.
         """
         published = self._names.checkpoint()
         inspector = self._settings.inspector

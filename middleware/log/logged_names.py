@@ -27,10 +27,8 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedCheckpoint:
-    """The published checkpoint of a public log, as its file states it: size, witnesses and version of the file.
-
-    - ``version``: the state of its file: inode, length, and time in nanoseconds since 1970.
-    - ``origin``: the name of the log. ``size``: the number of entries. ``witnesses``: the number of cosignatures.
+    """The published checkpoint of a public log, as its file states it. ``size`` is the number of entries, ``witnesses``
+    that of the cosignatures. ``version`` is the state of the file: inode, length, and nanoseconds since 1970.
     """
 
     version: tuple[int, int, int]
@@ -40,9 +38,8 @@ class PublishedCheckpoint:
 
 
 def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
-    """Return the bindings that know the numbers of log entries, or None. ``folder`` is the folder with the files of the
-    public log. ``bindings`` is the store of the resolver. For a file of bindings, these are in the database next to the
-    folder of the log.
+    """Return the bindings that know the numbers of log entries, or None. For a file of bindings, these are in the
+    database next to the folder of the log.
     """
     if not isinstance(bindings, Bindings):
         return None
@@ -61,8 +58,8 @@ class LoggedNames:
         self._published: PublishedCheckpoint | None = None
 
     def find(self, key: str) -> LoggedName | None:
-        """Return the place of a name in the public log. Return None for a name without a published entry, and if the
-        log cannot be read. The reason is logged.
+        """Return the place of a name in the public log. Return None for a name without a published entry, and, with the
+        reason in the log, if it cannot be read.
         """
         try:
             published = self.checkpoint()
@@ -78,9 +75,7 @@ class LoggedNames:
         return LoggedName(entry=entry, since=since, witnesses=published.witnesses, page=self._page)
 
     def checkpoint(self) -> PublishedCheckpoint:
-        """Return the published checkpoint of the public log. Raises OSError or :class:`LogError` if it cannot be
-        read.
-        """
+        """Return the published checkpoint. Raises OSError or :class:`LogError` if it cannot be read."""
         path = self._folder.path / CHECKPOINT
         status = path.stat()
         version = status.st_ino, status.st_size, status.st_mtime_ns

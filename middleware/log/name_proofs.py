@@ -1,5 +1,5 @@
-"""Answer ``ark:12345/x5?proof`` with the proof that the last change of a name is in the log. The proof can be kept in a
-file, and verified without a network (:mod:`proofs`).
+"""Answer ``ark:12345/x5?proof`` with the proof that the last change of a name is in the log. It can be kept in a file,
+and verified without a network (:mod:`proofs`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,8 @@ _logger = logging.getLogger(__name__)
 
 
 def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
-    """Return the proof that one of several entries is in the public log. Return None if the published checkpoint
-    contains none of them.
-
-    ``folder`` contains the files of the log. ``numbers`` are the numbers of the entries, from 0. The last entry that
-    the published checkpoint contains is proved. The entry itself is the extra data of the proof. Raises
+    """Return the proof that the last of several entries (numbers from 0) that the published checkpoint contains is in
+    the public log. The entry is the extra data of the proof. Return None if it contains none of them. Raises
     :class:`LogError` if a file is missing or damaged.
     """
     content = folder.checkpoint()
@@ -69,9 +66,7 @@ class NameProofs:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer | None:
-        """Return the answer to the request ``request`` for the proof of a name in the public log. Return None for any
-        other request.
-        """
+        """Return the answer to a request for the proof of a name in the public log, or None for any other request."""
         if request.method not in ("GET", "HEAD") or request.target.query is None:
             return None
         if request.target.dotted or request.service is not None:

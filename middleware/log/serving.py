@@ -1,6 +1,5 @@
 """Answer requests for the files of a log, and for the page about it: ``/log/``. Only the checkpoint and tiles are
-served, so that no other file of the folder can be read. Tiles never change. Source: `C2SP tlog-tiles
-<https://c2sp.org/tlog-tiles>`_.
+served, so that no other file of the folder can be read. Source: `C2SP tlog-tiles <https://c2sp.org/tlog-tiles>`_.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _TILE_FIELDS: Headers = [
 
 class LogFiles:
     """The files of the public log in ``folder``, which are served below ``path``. ``page`` answers a request for the
-    page about the log. It raises OSError or :class:`.errors.LogError` if the checkpoint cannot be read.
+    page about the log, and raises OSError or :class:`.errors.LogError` if the checkpoint cannot be read.
     """
 
     def __init__(self, path: str, folder: Path, answers: AnswerBuilder, page: Callable[[Request], Answer]) -> None:
@@ -44,9 +43,7 @@ class LogFiles:
         self._page = page
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers requests for the file ``path`` of the public log. Return None for another
-        path.
-        """
+        """Return the function that answers requests for a file of the public log, or None for another path."""
         return partial(self._respond, path[len(self._beginning) :]) if path.startswith(self._beginning) else None
 
     def _respond(self, name: str, request: Request) -> Answer:

@@ -1,10 +1,9 @@
-"""The metrics of this process, in the default registry of ``prometheus_client``.
-
-The metrics of a site that uses the same library are in this registry, too. If the variable PROMETHEUS_MULTIPROC_DIR
-names a folder, the processes share their numbers there. This module is loaded only if the setting ``metrics`` is given.
-Labels have few values, which no client can extend. The label ``prefix`` is a recorded NAAN or shoulder, or a NAAN of
-the setting ``naans``. Otherwise it is the NAAN or URN namespace of a bound name, or :data:`OTHER`. Source: `Prometheus
+"""The metrics of this process, in the default registry of ``prometheus_client``, with those of a site that uses it. If
+the variable PROMETHEUS_MULTIPROC_DIR names a folder, the processes share their numbers there. Source: `Prometheus
 <https://prometheus.io/docs/practices/naming/>`_.
+
+Labels have few values, which no client can extend. The label ``prefix`` is a recorded NAAN or shoulder, or a NAAN of
+the setting ``naans``. Otherwise it is the NAAN or URN namespace of a bound name, or :data:`OTHER`.
 """
 
 from __future__ import annotations
@@ -60,8 +59,8 @@ _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version",
 
 
 class Metrics:
-    """The Prometheus metrics of one resolver, which counts its resolutions. ``bindings`` has the records of NAANs and
-    shoulders, and the number of names.
+    """The Prometheus metrics of one resolver. ``bindings`` has the records of NAANs and shoulders, and the number of
+    names.
     """
 
     def __init__(self, settings: Settings, bindings: Bindings | BindingSource) -> None:
@@ -74,9 +73,7 @@ class Metrics:
         _BUILD.labels(__version__, platform.python_version()).set(1)
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count one resolution in the metrics. ``seconds`` is its duration. ``resolution`` is the result of the
-        resolution of the identifier. ``method`` is the HTTP method, and ``status`` is the status of the response.
-        """
+        """Count one resolution in the metrics, with its duration in seconds."""
         where = (resolution.outcome, self._prefix(resolution))
         (self._resolutions.get(where) or self._counter(*where)).inc()
         if resolution.problem is not None:
@@ -136,9 +133,5 @@ class Metrics:
 
 
 def _naan_or_namespace(key: str) -> str:
-    """Return the NAAN of an ARK or the namespace of a URN.
-
-    >>> _naan_or_namespace("ark:12345/x6np1"), _naan_or_namespace("urn:isbn:9780451450524")
-    ('ark:12345/', 'urn:isbn:')
-    """
+    """Return the NAAN of an ARK or the namespace of a URN, such as "ark:12345/" or "urn:isbn:"."""
     return f"ark:{naan_of(key)}/" if key.startswith("ark:") else f"urn:{key[4:].partition(':')[0]}:"

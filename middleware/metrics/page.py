@@ -1,6 +1,5 @@
-"""Answer requests for the metrics, in the text formats of Prometheus and OpenMetrics. A client must send the token:
-``Authorization: Bearer TOKEN`` (RFC 6750). The address of the client is not checked. A proxy on the same machine gives
-all requests its own address. A trace of the inspector requests this site in process.
+"""Answer requests for the metrics, in the text formats of Prometheus and OpenMetrics. A client must send the token,
+``Authorization: Bearer TOKEN`` (RFC 6750). Its address is not checked: a proxy gives all requests its own.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ _log = logging.getLogger(__name__)
 
 
 class MetricsPage:
-    """The page at ``path`` with the Prometheus metrics of all processes. ``token_file`` is the file with the token of
-    the clients. ``update`` is called before the metrics are written. Raises ValueError if the file has no token, or if
-    the folder of the shared metrics cannot be written.
+    """The page at ``path`` with the Prometheus metrics of all processes. ``update`` is called before the metrics are
+    written. Raises ValueError if the file has no token, or if the folder of the shared metrics cannot be written.
     """
 
     def __init__(self, path: str, token_file: str) -> None:
@@ -53,9 +51,7 @@ class MetricsPage:
         self._warn_of_workers(several=workers(sys.argv, os.environ) > 1)
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers requests for the page of the metrics, or None for another path. ``path`` is
-        the path of the request below the mount.
-        """
+        """Return the function that answers requests for the page of the metrics, or None for another path."""
         return self._respond if path == self._path else None
 
     def _warn_of_workers(self, *, several: bool) -> None:
@@ -101,12 +97,10 @@ class MetricsPage:
 
 def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Return the number of worker processes, from the command line of gunicorn, uvicorn or hypercorn or their
-    variables. ``environ`` contains the environment variables by name.
+    variables.
 
-    >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn", "--workers=2"], {}), workers([], {})
-    (4, 2, 1)
-    >>> workers(["gunicorn", "app"], {"WEB_CONCURRENCY": "3"})
-    3
+    >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn"], {}), workers(["x"], {"WEB_CONCURRENCY": "3"})
+    (4, 1, 3)
     """
     words = [*environ.get("GUNICORN_CMD_ARGS", "").split(), *arguments, ""]
     number = environ.get("WEB_CONCURRENCY", "")

@@ -1,9 +1,8 @@
 """Identifier schemes that a site defines and resolves itself.
 
 "Resolver-reserved IRIs MUST be allocated only for defined identifier schemes (not necessarily an URI scheme) and MUST
-match the semantics of that scheme" (POL-038). A scheme is defined by a registration record
-(:class:`~ararat.identifiers.scheme_registration.Registration`) without errors. Without a record, the path of the scheme
-belongs to the site.
+match the semantics of that scheme" (POL-038). A scheme is defined by a registration record without errors
+(:class:`~ararat.identifiers.scheme_registration.Registration`). Without one, its path belongs to the site.
 """
 
 from __future__ import annotations
@@ -27,18 +26,13 @@ _STATUSES = {"located": (302, 307), "related": (303,)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnScheme:
-    """A scheme that a site defines and resolves itself.
+    """A scheme that a site defines and resolves itself. Raises ValueError, with the fields, if ``record`` has errors by
+    RFC 7595 or the name of a scheme that Ararat resolves.
 
-    ``record``   the registration of the scheme, without errors by RFC 7595. Its name is not the name of a scheme that
-                 Ararat resolves
-    ``resolve``  a function that receives the identifier as requested ("atlas:17?scale=5"). It returns a
-                 :class:`~ararat.middleware.Resolution` with a target and the outcome "located" (status 302 or 307) or
-                 "related" (303), or None if no location is known. It can raise
-                 :class:`~ararat.identifiers.IdentifierError` for a text that is not an identifier; the client gets 400
-                 with the text of the error. It is not called for identifiers that are too long or contain
-                 dot-segments, nor for methods other than GET and HEAD
-
-    Raises ValueError if the record has errors; the text names the fields.
+    ``resolve`` receives the identifier as requested ("atlas:17?scale=5"). It returns None, or a
+    :class:`~ararat.middleware.Resolution` with a target and the outcome "located" (status 302 or 307) or "related"
+    (303). It can raise :class:`~ararat.identifiers.IdentifierError`: the client gets 400 with its text. It is not
+    called for identifiers that are too long or contain dot-segments, nor for methods other than GET and HEAD.
 
     >>> from ararat.identifiers.scheme_registration import Registration
     >>> OwnScheme(record=Registration(name="atlas"), resolve=lambda identifier: None)
@@ -74,11 +68,8 @@ class OwnScheme:
 
     def answer(self, given: str, max_length: int) -> Resolution:
         """Resolve an identifier of the site's own scheme, as received. A text longer than ``max_length`` bytes is
-        refused.
-
-        ``given`` is the identifier as received, with its query. Raises TypeError if ``resolve`` returns something else
-        than None or a temporary redirect. Exceptions of ``resolve`` reach the caller, except IdentifierError, which
-        becomes a refusal.
+        refused. Raises TypeError if ``resolve`` returns something else than None or a temporary redirect. Exceptions of
+        ``resolve`` reach the caller, except IdentifierError.
         """
         reason: str | Problem = "too-long"
         if not length.may_refuse(given, max_length):

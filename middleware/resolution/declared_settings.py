@@ -1,6 +1,5 @@
 """Declare settings once: the fields of a dataclass, each with its default, its text and its option. The arguments,
-docstrings, options and variables of the resolver and of the inspector come from the declarations, and so does
-docs/settings.md.
+docstrings, options and variables of the resolver and of the inspector, and docs/settings.md, come from them.
 """
 
 from __future__ import annotations
@@ -27,15 +26,13 @@ def setting(
 ) -> Any:
     """Declare a setting: its default and its description. The result is a field of a dataclass.
 
-    - ``default``: the default. ``factory``: a function that creates a default that can be changed, such as a list.
-    - ``text``: what the setting does, for ``ararat serve``, docstrings and docs/settings.md.
-    - ``details``: further sentences, for the last two.
-    - ``metavar``: the name of the value of the option. A setting without it has no option, unless it is a bool or has
-      ``choices``.
-    - ``shown``: the default in words, if its Python value is wrong or too long for readers.
-    - ``is_secret``: leave the value out of ``repr()``.
-    - ``option``: the name of the option, if it is not that of the setting.
-    - ``limits``: the least and the largest number that the option permits.
+    - ``text``: what the setting does, for ``ararat serve``, docstrings and docs/settings.md. ``details``: further
+      sentences, for the last two.
+    - ``metavar``: the name of the value of the option. Without it, only a bool, and a setting with ``choices``, has an
+      option.
+    - ``shown``: the default in words. ``limits``: the least and the largest number that the option permits.
+    - ``factory``: a function that creates a default that can be changed, such as a list.
+    - ``option``: the name of the option, if it is not that of the setting. ``is_secret``: left out of ``repr()``.
     """
     metadata = {"text": text, "details": details, "metavar": metavar, "shown": shown}
     metadata |= {"option": option, "choices": choices, "limits": limits}
@@ -45,9 +42,7 @@ def setting(
 
 
 class SettingDescription(NamedTuple):
-    """The description of a setting: ``name``, ``type`` and ``default`` are texts for people. ``text`` and ``details``
-    are sentences. The others are arguments of :func:`setting`.
-    """
+    """The description of a setting in texts for people. The others are arguments of :func:`setting`."""
 
     name: str
     type: str
@@ -100,9 +95,7 @@ def described(settings: type) -> Iterator[SettingDescription]:
 
 
 def parameters(settings: type) -> str:
-    """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of a function or class.
-    ``settings`` is the class that declares the settings.
-    """
+    """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of a function or class."""
     lines: list[str] = []
     for each in described(settings):
         kind = _TYPES.get(each.type) or each.type.replace(" | ", " or ").replace("[", " of ").replace("]", "").replace(
@@ -115,7 +108,7 @@ def parameters(settings: type) -> str:
 
 
 def require_known(arguments: Iterable[str], settings: type) -> None:
-    """Raise TypeError with the most similar setting if one of the names ``arguments`` is not a field of ``settings``.
+    """Raise TypeError with the most similar setting if one of the names is not a field of ``settings``.
 
     >>> from .settings import Settings
     >>> require_known(["prefix", "max_lenght"], Settings)

@@ -1,6 +1,6 @@
 """The formats of a description: their names, media types and inflections. The field Accept selects a format at
-``?info``. Each format also has its own URL, ``?info&format=NAME``, which a person can open (decision I-06). Only these
-queries are added to ``?``, ``??`` and ``?info``.
+``?info``, and ``?info&format=NAME`` is the URL of each (decision I-06). Only these queries are added to ``?``, ``??``
+and ``?info``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,9 @@ from ...identifiers.ark.grammar import METADATA_INFLECTIONS
 class Format(NamedTuple):
     """A format in which a description of a name is sent, such as JSON or BibTeX.
 
-    - ``name``: its name in a URL.
-    - ``media_type``: the media type of the answer; ``others``: further media types by which clients request it.
-    - ``title``: the text of a link to it.
-    - ``serializer``: the module and the function in :mod:`ararat.middleware.views.formats` that write it, such as
-      "bibtex.serialize". It is loaded on first use. None for the formats that each description writes itself.
-    - ``has_charset``: whether Content-Type states the charset. Other media types are always UTF-8, or the document
-      states it.
+    ``name`` is its name in a URL, and ``others`` are further media types by which clients request it. ``serializer`` is
+    a function in :mod:`ararat.middleware.views.formats`, such as "bibtex.serialize". It is None if each description
+    writes it itself. ``has_charset``: whether Content-Type states the charset.
     """
 
     name: str

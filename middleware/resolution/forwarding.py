@@ -1,12 +1,10 @@
-"""Find the address of a name at another resolver: that of a delegated prefix, or the one in the registry of NAANs.
+"""Find the address of a name at another resolver. It is that of a delegated prefix
+(:mod:`~ararat.bindings.names.prefixes.delegation`), or the one in the registry of NAANs. It has the spelling of the
+request, also one that the grammar does not permit (R-06). Only the label is written ``ark:``, and the NAAN has no
+hyphens.
 
-A prefix record delegates the names of a NAAN or shoulder to another resolver
-(:mod:`~ararat.bindings.names.prefixes.delegation`). The registry lists a resolver for each NAAN. The address has the
-spelling of the request: who assigned the name decides which spellings lead to it, also spellings that the grammar does
-not permit (R-06). Only the label is written ``ark:``, and the NAAN has no hyphens. Two resolvers that forward to each
-other make a loop. So an address below a prefix of this resolver is never used, with either scheme. Nor is an address at
-the official resolver (:mod:`target_templates` names this flaw ``loop``). It reads the same registry and can have sent
-the client here.
+Two resolvers that forward to each other make a loop. So an address below a prefix of this resolver is never used. Nor
+is one at the official resolver, which can have sent the client here (the flaw ``loop`` in :mod:`target_templates`).
 """
 
 from __future__ import annotations
@@ -29,17 +27,14 @@ from .settings import Settings
 
 
 class Forwarding(NamedTuple):
-    """The address of an identifier at the resolver of another NAAN. ``address`` is a URL, or None with the reason in
-    ``message``.
-    """
+    """The address of an identifier at the resolver of another NAAN, or None with the reason in ``message``."""
 
     address: str | None
     message: str
 
 
 def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
-    """Return the address of an identifier of another NAAN at the resolver of that NAAN. ``given`` is the identifier as
-    received, with its query. ``naan`` is its NAAN in normal form.
+    """Return the address of an identifier, as received, at the resolver of its NAAN ``naan`` (in normal form).
 
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
     >>> forwarding("ARK:/12148/bpt6-k1/f1,2?q", "12148", settings).address
@@ -68,11 +63,9 @@ def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
 def delegated(
     identifier: Ark | Urn, given: str, inflection: str, record: PrefixRecord, settings: Settings
 ) -> Resolution | None:
-    """Return the redirect of an unbound name to the resolver to which its prefix is delegated.
-
-    ``identifier`` is the parsed name. ``inflection`` is its inflection, such as "?info", or "". ``given`` is the name
-    as received, with its query. Without a resolver the answer is 303 to the page for people, because the page is not
-    the thing that is named (X-13). Return None for an address that would not be valid, or that is one of this resolver.
+    """Return the redirect of an unbound name to the resolver to which its prefix is delegated. Without a resolver the
+    answer is 303 to the page for people, because the page is not the thing that is named (X-13). Return None for an
+    address that would not be valid, or that is one of this resolver.
     """
     address = record.address_elsewhere(naming.key(identifier), given)
     if address is None or _is_here(address, settings):

@@ -1,8 +1,6 @@
-"""Stop the redirects of names on hold: they lead to their descriptions, with 303, until the hold ends.
-
-A hold is compared with the answer that the name would have without it. So it also stops what a container, a rule, the
-site or another resolver would answer (X-12). Descriptions show the hold. Other answers stay: 410 for a withdrawn name,
-and 404 for an unknown one.
+"""Stop the redirects of names on hold: they lead to their descriptions, with 303, until the hold ends. It also stops
+what a container, a rule, the site or another resolver would answer (X-12). Other answers stay: 410 for a withdrawn
+name, and 404 for an unknown one.
 """
 
 from __future__ import annotations
@@ -24,9 +22,7 @@ _DESCRIBED = ("metadata", "prefix")
 
 
 def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution:
-    """Return the resolution of a name, changed to a redirect to its description if a hold applies now. ``resolution``
-    is the result of the resolution of the identifier. ``holds`` are the holds of names and prefixes.
-    """
+    """Return the resolution of a name, changed to a redirect to its description if a hold applies now."""
     if resolution.outcome not in (*_STOPPED, *_DESCRIBED):
         return resolution
     binding = resolution.binding

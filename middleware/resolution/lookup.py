@@ -26,11 +26,9 @@ _MAX_VARIANTS = 4
 
 
 class FoundBinding(NamedTuple):
-    """The binding that answers a request, and where it comes from: the name itself, a container or a rule.
-
-    If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
-    prefix of a rule. ``given`` is whether the target gets the rest of the request as received. ``below`` is the
-    requested ARK. For a text that is not an ARK, it is the nearest ARK above the text.
+    """The binding that answers a request. If the identifier itself is not bound, ``container`` (a key) or ``rule`` (a
+    prefix) made the binding. ``given`` is whether the target gets the rest of the request as received. ``below`` is the
+    requested ARK, or the nearest one above a text that is not an ARK.
     """
 
     request: ResolutionRequest
@@ -42,9 +40,7 @@ class FoundBinding(NamedTuple):
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
-    """Return the binding of exactly the requested identifier, or None if it is not bound. ``request`` contains the
-    parsed identifier. ``fetch`` returns the bindings of several keys.
-    """
+    """Return the binding of exactly the requested identifier, or None. ``fetch`` returns bindings by their keys."""
     key = request.key
     if not _can_be_bound(key):
         return None
@@ -56,9 +52,8 @@ def _can_be_bound(key: str) -> bool:
 
 
 class BoundAbove(NamedTuple):
-    """The bound and withdrawn names above an identifier, such as ark:12345/x above ark:12345/x/p1. ``containers`` are
-    the bindings of the nearest containers, nearest first. ``withdrawn`` is the binding of the nearest withdrawn name
-    above the identifier, or None.
+    """The bindings of the names above an identifier, such as ark:12345/x above ark:12345/x/p1: those of the nearest
+    containers, nearest first, and of the nearest withdrawn name.
     """
 
     containers: list[Binding]
@@ -66,9 +61,7 @@ class BoundAbove(NamedTuple):
 
 
 def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
-    """Look up the names above ``identifier``, which is not bound itself, such as ark:12345/x above ark:12345/x/p1.
-    ``fetch`` returns the bindings of several keys. The result is empty for a URN.
-    """
+    """Look up the names above an identifier that is not bound itself. The result is empty for a URN."""
     if isinstance(identifier, Urn):
         return BoundAbove([], None)
     nearest = islice(identifier.ancestry(), 1, 1 + MAX_CONTAINERS)
@@ -76,11 +69,9 @@ def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
 
 
 def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
-    """Look up the bindings of several names above an identifier with one query. Reserved names are omitted.
-
-    ``fetch`` returns the bindings of several keys. A name that was public before it was reserved is included.
-    ``containers`` are the keys of containers, nearest first. ``withdrawing`` are the keys of the names whose withdrawal
-    includes the identifier (:func:`withdrawing_keys`).
+    """Look up the bindings of several names above an identifier with one query. Reserved names are omitted, unless they
+    were public before. ``containers`` are keys, nearest first, and ``withdrawing`` the result of
+    :func:`withdrawing_keys`.
     """
     near = [key for key in containers if _can_be_bound(key)]
     keys = list(dict.fromkeys((*near, *withdrawing)))
@@ -93,8 +84,8 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
 
 
 def withdrawing_keys(identifier: Ark) -> list[str]:
-    """Return the keys of the names whose withdrawal includes the ARK ``identifier``, nearest first, beginning with the
-    ARK itself. These are all containers of the ARK, and each name that the ARK or a container is a variant of.
+    """Return the keys of the names whose withdrawal includes the ARK, nearest first. These are the ARK, its containers,
+    and the names that one of these is a variant of.
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> withdrawing_keys(ark.parse("ark:12345/x.pdf/y"))

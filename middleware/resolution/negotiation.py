@@ -1,8 +1,6 @@
-"""Content negotiation: choose a target of a name, or the media type of a page, by Accept and Accept-Language.
-
-A selector of an alternate target is a media type, a language, or both. The target without a selector has the quality of
-``*/*`` and ``*``. An alternate is chosen only if the client prefers it by name. If no alternate is acceptable, the
-target without a selector is the answer; the status is never 406.
+"""Content negotiation: choose a target of a name, or the media type of a page, by Accept and Accept-Language. A
+selector of an alternate target is a media type, a language, or both. The target without a selector has the quality of
+``*/*`` and ``*``. An alternate is chosen only if the client prefers it by name. The status is never 406.
 """
 
 from __future__ import annotations
@@ -18,9 +16,7 @@ _UNNAMED = 0.001
 
 
 class Accepted(NamedTuple):
-    """The preferences of a client: ``media_types`` is the field Accept of its request, and ``languages`` the field
-    Accept-Language; each can be None.
-    """
+    """The preferences of a client: the fields Accept and Accept-Language of its request; each can be None."""
 
     media_types: str | None = None
     languages: str | None = None
@@ -30,9 +26,8 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """The target that content negotiation has chosen, and the request fields that the choice depends on. ``target`` is
-    the chosen alternate, or None for the target without a selector. ``vary`` are the request header fields that the
-    choice depends on.
+    """The chosen alternate target, or None for the target without a selector, and the request fields that the choice
+    depends on.
     """
 
     target: str | None
@@ -43,9 +38,8 @@ _NO_CHOICE = Choice(None, ())
 
 
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
-    """Choose the target of a name that a client prefers, by content negotiation. ``alternates`` maps selectors, such as
-    "text/html;de", to targets. ``accepted`` has the Accept and Accept-Language fields of the client. Source: RFC 9110,
-    sections 12.4.2 and 12.5; RFC 4647.
+    """Choose the target that a client prefers. ``alternates`` maps selectors, such as "text/html;de", to targets.
+    Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
 
     >>> choose({"application/json": "/j", "de": "/d"}, Accepted("application/json", "de;q=0.5, en"))
     Choice(target='/j', vary=('Accept', 'Accept-Language'))
@@ -120,9 +114,9 @@ def _language_match(text: str, language: str) -> int:
 
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
-    """Return the media type of ``forms`` that a client prefers by its Accept field. ``accept`` is the value of the
-    Accept field; None if the client sent none. Return the first one if the field has no preference or accepts none of
-    them. Parameters, such as ``charset`` and ``profile``, make no difference.
+    """Return the media type of ``forms`` that a client prefers by its Accept field. Return the first one if the field
+    is None, has no preference or accepts none of them. Parameters, such as ``charset`` and ``profile``, make no
+    difference.
 
     >>> forms = "text/html", "application/json"
     >>> [preferred(accept, forms) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]

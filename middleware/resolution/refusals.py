@@ -1,6 +1,6 @@
-"""Select the HTTP status and the problem of a refused request, without rendering a page. The codes are in
-:data:`~ararat.bindings.names.error_codes.REFUSALS` and :data:`ararat.identifiers.PROBLEMS`. The error page is in
-:mod:`ararat.middleware.views.error_page`.
+"""Select the HTTP status and the problem of a refused request, without rendering a page
+(:mod:`ararat.middleware.views.error_page`). The codes are in :data:`~ararat.bindings.names.error_codes.REFUSALS` and
+:data:`ararat.identifiers.PROBLEMS`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ _QUERY = ("unknown-inflection",)
 
 
 def refuse(given: str, reason: str | Problem, message: str | None = None) -> Resolution:
-    """Return the resolution of a refused request, with its problem and its status. ``given`` is the identifier as
-    received. ``reason`` is a problem, or the code of one; then ``message`` is its text. The default is the title of the
-    code.
+    """Return the resolution of a refused request. ``given`` is the identifier as received. ``reason`` is a problem or a
+    code, whose title is the default of ``message``.
 
     >>> refused = refuse("ark:12345/x", "not-bound")
     >>> refused.status, refused.problem.message, refused.problem.end
@@ -36,8 +35,8 @@ def refuse(given: str, reason: str | Problem, message: str | None = None) -> Res
 
 
 def problem(code: str, given: str, message: str | None = None) -> Problem:
-    """Return the problem of a refused identifier, with the place that it is about. ``given`` is the identifier as
-    received. The default of ``message`` is the title of the code.
+    """Return the problem of a refused identifier, with the place that it is about. The default message is the title of
+    the code.
 
     >>> unknown = problem("unknown-inflection", "ark:12345/x?cite")
     >>> unknown.start, unknown.end

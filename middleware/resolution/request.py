@@ -18,12 +18,9 @@ from .settings import Settings
 
 
 class ResolutionRequest(NamedTuple):
-    """A request for an identifier after parsing: the identifier, its key and its inflection.
-
-    ``given`` the identifier as received, with its query ``identifier`` the parsed identifier, without its query ``key``
-    the normal form, under which the identifier is bound ``query`` the query without ignored parameters, or the
-    q-component of a URN; None without one ``inflection`` the query in normal form, with its question mark; "" without a
-    query ``accepted`` the Accept and Accept-Language fields of the client
+    """A request for an identifier after parsing. ``identifier`` is without its query. ``query`` is without ignored
+    parameters, or the q-component of a URN. ``inflection`` is the query in normal form, with its question mark; ""
+    without one.
     """
 
     given: str
@@ -40,10 +37,7 @@ class ResolutionRequest(NamedTuple):
 
 
 def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Problem:
-    """Parse a requested identifier with its query. Return a problem if it is too long or not an identifier.
-    ``settings`` are the settings of the resolver. ``given`` is the identifier as received, with its query. ``accepted``
-    has the Accept and Accept-Language fields of the client.
-    """
+    """Parse a requested identifier with its query. Return a problem if it is too long or not an identifier."""
     if length.may_refuse(given, settings.max_length):
         # "When a HTTP ARK resolver declines to serve a request for resolution on the basis of length it MUST reply with
         # the HTTP status code 414." A long identifier is neither parsed nor looked up.
@@ -80,9 +74,8 @@ def _parse(core: str, settings: Settings) -> Identifier:
 
 
 def q_component(query: str) -> str | None:
-    """Return the q-component in the query of a URN, or None. An r-component before it is omitted. ``query`` is the text
-    between the question mark and the fragment. The r-component is for a resolver; no parameters of it are defined. The
-    q-component is for the resource. Neither is a part of the name. Source: RFC 8141, section 2.3.
+    """Return the q-component in the query of a URN, which is for the resource, or None. An r-component before it, which
+    is for a resolver, is omitted: it has no defined parameters. Source: RFC 8141, section 2.3.
 
     >>> q_component("=op=map&lat=39"), q_component("+r?=q"), q_component("+r"), q_component("=")
     ('op=map&lat=39', 'q', None, None)
@@ -92,9 +85,8 @@ def q_component(query: str) -> str | None:
 
 
 def without_final_dot(request: ResolutionRequest, settings: Settings) -> ResolutionRequest | None:
-    """Return the request for an ARK without the dots at its end. Return None if no dot is at its end (A-13).
-    ``request`` is the parsed request. ``settings`` are the settings of the resolver. A dot at the end is mostly the
-    full stop of a sentence. ``settings.ignore_trailing_slash`` also decides about dots.
+    """Return the request for an ARK without the dots at its end, mostly the full stop of a sentence (A-13). Return None
+    without a dot there, or without ``settings.ignore_trailing_slash``.
 
     >>> dotless = without_final_dot(parse_request("ark:12345/x.?info", Settings()), Settings())
     >>> dotless.given, dotless.key
@@ -112,8 +104,7 @@ def without_final_dot(request: ResolutionRequest, settings: Settings) -> Resolut
 
 
 def inflection(query: str | None) -> str:
-    """Return the inflection in the query ``query``, in normal form with its question mark. It is "" without a query
-    (None).
+    """Return the inflection in a query, in normal form with its question mark. It is "" without a query (None).
 
     >>> inflection(None), inflection(""), inflection("%69nfo%c3")
     ('', '?', '?info%C3')

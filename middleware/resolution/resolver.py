@@ -1,9 +1,6 @@
 """Resolve an identifier: find or make its binding, and choose the answer. No HTTP and no store.
 
-The arguments of :func:`resolve` are the identifier as received (``ark:12345/x?info``), and a function ``fetch`` that
-returns bindings by their keys. Others are the rules and the settings of the site. The result is a
-:class:`~ararat.middleware.Resolution`, which :mod:`.http.answer_builder` turns into HTTP. No str raises an exception;
-exceptions of ``fetch`` reach the caller. The first step that applies decides:
+No str raises an exception; exceptions of ``fetch`` reach the caller. The first step that applies decides:
 
     1. too long, not an identifier, NAAN 99999, dot-segments      refusal, without a lookup
     2. ``?`` ``??`` ``?info`` ``?info&format=NAME``               the description of the binding
@@ -20,11 +17,9 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
                                                                   texts that are not ARKs
     9. otherwise                                                  404, which names the nearest bound container
 
-A hold of the name, or of a name or prefix above it, replaces each redirect and each answer of the site by 303 to the
-description (:mod:`.resolution.holds`).
-
-Every spelling of a bound name gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
-MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
+A hold replaces each redirect and each answer of the site by 303 to the description (:mod:`.resolution.holds`). Only the
+normal form is looked up: "A HTTP ARK resolver MUST treat equally all resolution requests for Extended ARKs with the
+same normal form" (ARK draft, section 7.1).
 """
 
 from __future__ import annotations
@@ -101,18 +96,12 @@ def resolve(
     holds: Holds = NO_HOLDS,
     now: Clock = utc_now,
 ) -> Resolution:
-    """Resolve an identifier as received: look up its binding, and choose the answer for a client.
+    """Resolve an identifier as received, with its query: look up its binding, and choose the answer for a client.
 
-    - ``given``: the identifier as received, with its query.
-    - ``fetch``: returns the bindings of several keys.
-    - ``rules``: returns the binding that a redirect rule makes for an unbound identifier, or None.
-    - ``settings``: the settings of the resolver.
-    - ``accepted``: the Accept and Accept-Language fields of the client.
-    - ``prefixes``: returns the records of prefixes.
-    - ``holds``: the holds of names and prefixes. ``now``: returns the time that they are compared with.
+    ``fetch`` returns the bindings of several keys, and ``prefixes`` the records of prefixes. ``rules`` returns the
+    binding that a redirect rule makes for an unbound identifier, or None. ``now`` returns the time that holds are
+    compared with.
 
-    >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
-    'empty-name'
     >>> resolve("ark:12345/x", lambda keys: {}, no_rules, Settings()).status
     404
     """
@@ -406,8 +395,8 @@ def _usable_target(source: FoundBinding, stored: str | None, settings: Settings)
 
 
 def _leads_to_itself(source: FoundBinding, target: str, settings: Settings) -> bool:
-    """Return whether a target requests the same name from this resolver, or a name below the same container. The
-    container would make another such target, so that the client would be redirected without end.
+    """Return whether a target requests the same name from this resolver, or a name below the same container. The client
+    would then be redirected without end.
     """
     own = settings.own_identifier(target)
     if own is None:

@@ -1,8 +1,6 @@
-"""The settings of a resolver, checked when the middleware is created.
-
-A wrong setting raises ValueError; the text names the setting. So an error is found when the site starts, not by the
-first visitor. Each setting is declared once, in :class:`Settings`, with its text. The docstring of the middleware, the
-options and variables of ``ararat serve`` and docs/settings.md come from there (:mod:`.declared_settings`).
+"""The settings of a resolver, checked when the middleware is created: an error is found when the site starts, not by
+the first visitor. Each setting is declared once, in :class:`Settings`, for all docstrings, options and pages
+(:mod:`.declared_settings`).
 """
 
 from __future__ import annotations
@@ -366,8 +364,7 @@ class Settings:
             )
 
     def without_ignored(self, query: str) -> str | None:
-        """Return the query of a request without ignored parameters. Return None if it has only ignored parameters
-        (I-02). ``query`` is without its question mark.
+        """Return a query without ignored parameters, or None if it has only ignored ones (I-02).
 
         >>> settings = Settings()
         >>> [settings.without_ignored(query) for query in ("utm_source=x&fbclid=y", "info&gclid=1", "")]
@@ -406,8 +403,8 @@ class Settings:
         return {**DESCRIBED, **self.inflections}
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
-        """Return the reason why this resolver does not answer for the NAAN of the ARK ``identifier``. Return None if it
-        answers, and for a URN. ``naans`` has the NAANs that it answers for.
+        """Return the reason why this resolver does not answer for the NAAN of an ARK. Return None if it does, and for a
+        URN.
 
         >>> from ararat.identifiers import parse
         >>> Settings(naans=["12345"]).not_ours(parse("ark:67890/x"))
@@ -427,8 +424,7 @@ class Settings:
         return identifier.reserved_naan and identifier.normal_naan not in self.test_naans
 
     def own_identifier(self, target: str) -> str | None:
-        """Return the identifier with its query and fragment if the target ``target`` requests it from this resolver,
-        else None.
+        """Return the identifier with its query and fragment if a target requests it from this resolver, else None.
 
         >>> Settings(prefix="https://example.org").own_identifier("https://example.org/ark:12345/x?info")
         'ark:12345/x?info'
@@ -440,9 +436,8 @@ class Settings:
         return None if match is None else target[match.end() :]
 
     def reserves(self, path: str) -> bool:
-        """Return whether the path ``path`` of the site belongs to its own schemes, a service of RFC 2169 or the public
-        log. The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects
-        them for all bindings.
+        """Return whether a path of the site, also percent-encoded, belongs to its own schemes, a service of RFC 2169 or
+        the public log. :func:`.targets.is_reserved` rejects "ark" and "urn" for all bindings.
 
         >>> Settings(prefix="https://example.org", services="/uri-res").reserves("/uri%2Dres/N2L")
         True

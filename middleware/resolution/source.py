@@ -27,11 +27,9 @@ def source_of(bindings: Bindings | BindingSource) -> BindingSource:
 
 
 def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments) -> Settings:
-    """Check the settings of a resolver of these bindings, and return them. Raises ValueError for a wrong one, and
-    TypeError for an unknown one or for the path of bindings that are not open.
-
-    ``bindings`` is the store or another source. ``arguments`` are the settings that the user passed, by name. The
-    bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
+    """Check the settings of a resolver of these bindings, and return them. Each gets the NAANs for tests of the other.
+    Raises ValueError for a wrong setting, and TypeError for an unknown one or for the path of bindings that are not
+    open.
     """
     if isinstance(bindings, str | Path):
         raise TypeError(f"{str(bindings)!r} is a path or URL: pass the result of open_bindings(...) instead")
@@ -46,26 +44,25 @@ def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments
 
 
 class BindingSource(Protocol):
-    """The interface through which a resolver reads bindings. :attr:`.Bindings.source` has these methods. A class of a
-    site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
+    """The interface through which a resolver reads bindings, which :attr:`.Bindings.source` has. A class of a site that
+    inherits from it needs only ``fetch``: it then has no rules and no prefix records.
     """
 
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
-        """Return the bindings of several names as a mapping from key to binding. Keys that are not bound are omitted.
-        Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """Return the bindings of several names by key. Keys that are not bound are omitted. Raises
+        :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
         """
         ...
 
     def stored_redirect(self, key: str, /) -> StoredRedirect | None:
-        """Return the redirect of the live name ``key`` without alternates that the site does not serve, else None. It
-        replaces ``fetch`` for most requests, so that less is read. After None, the resolver calls ``fetch``. Raises
-        :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """Return the redirect of a live name without alternates that the site does not serve, else None: then the
+        resolver calls ``fetch``. So most requests read less. Raises :class:`~ararat.middleware.BindingsUnavailable`.
         """
         return None
 
     def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for the unbound ``identifier``, or None if no rule applies. A
-        rule creates targets for all unbound names of a NAAN or shoulder from a template.
+        """Return the binding that a redirect rule makes for an unbound identifier, or None. A rule creates targets for
+        all unbound names of a NAAN or shoulder from a template.
         """
         return None
 
@@ -82,9 +79,7 @@ class BindingSource(Protocol):
         return NO_HOLDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
-        """Return whether the unbound ``identifier`` probably has a typing error, because its check character is
-        wrong.
-        """
+        """Return whether an unbound identifier probably has a typing error, because its check character is wrong."""
         return False
 
     def correction(self, identifier: Ark | Urn, /) -> str | None:
@@ -96,10 +91,8 @@ class BindingSource(Protocol):
         return NO_BRANDING
 
     def data_version(self) -> Hashable | None:
-        """Return a value that differs after each change of a binding, also by other processes.
-
-        Return None if changes cannot be detected; then no redirect is kept in memory. Raises
-        :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
+        """Return a value that differs after each change of a binding, also by other processes. With None, no redirect
+        is kept in memory. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings cannot be read.
         """
         return None
 
@@ -115,8 +108,7 @@ class BindingSource(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether lookups only read memory or a local file, so that they never wait for a network.
-
-        :class:`~ararat.middleware.ResolverASGIMiddleware` runs other lookups in threads.
+        """Whether lookups never wait for a network. :class:`~ararat.middleware.ResolverASGIMiddleware` runs others in
+        threads.
         """
         return False

@@ -1,6 +1,5 @@
-"""Resolve paths that need not be ARKs: below a name whose subtree the site serves, or with passthrough "given". A
-region of an IIIF image contains ``,`` and ``!``. A viewer requests it below the ARK of the image. The path below the
-name is passed to the site or the target as received, without parsing and normalization.
+"""Resolve paths that need not be ARKs, such as a region of an IIIF image with ``,`` and ``!``. They are below a name
+whose subtree the site serves, or with passthrough "given", and are passed on as received.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ _MAX_TRIES = 4
 
 
 def nearest_ark(core: str, place: int) -> Ark | None:
-    """Return the longest ARK that ends at a slash of ``core`` before the character ``place``. Return None without one.
-    ``core`` begins like an ARK, and ``place`` is the position of the error in it.
+    """Return the longest ARK that ends at a slash before the error at ``place``, or None. ``core`` begins like an ARK.
 
     >>> nearest_ark("ark:12345/x/a,b/c", 13).basic, nearest_ark("ark:12345/x//y", 12).basic, nearest_ark("ark:1/!", 6)
     ('ark:12345/x', 'ark:12345/x', None)
@@ -47,15 +45,15 @@ def nearest_ark(core: str, place: int) -> Ark | None:
 
 
 def containers(identifier: Ark) -> Iterator[str]:
-    """Yield the key of the ARK ``identifier`` and the keys of its containers, the nearest first. The name that the ARK
-    is a variant of is omitted.
+    """Yield the key of an ARK and the keys of its containers, the nearest first, without the name that it is a variant
+    of.
     """
     return (key for key in identifier.ancestry() if key != identifier.variant_of)
 
 
 def site_path(container: Binding, core: str) -> str | None:
-    """Return the path at which the site serves an identifier below a name. Return None if it is not permitted. ``core``
-    is the identifier as received, without query and fragment.
+    """Return the path at which the site serves an identifier (as received, without query and fragment) below a name.
+    Return None if it is not permitted.
     """
     if not (core.isascii() and core.isprintable()):
         return None
@@ -68,9 +66,8 @@ def site_path(container: Binding, core: str) -> str | None:
 
 
 def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> FoundBinding | None:
-    """Return the binding of an identifier below a name whose whole subtree the site serves, or None. ``settings`` are
-    the settings of the resolver. ``request`` is the parsed request. ``container`` is the binding of the name above. The
-    site answers for the container. For a description, the result is about the identifier below it.
+    """Return the binding of an identifier below a name whose whole subtree the site serves, or None. The site answers
+    for the container, but a description is about the identifier below it.
     """
     path = site_path(container, request.core)
     if path is None or settings.reserves(path):
@@ -88,11 +85,8 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
-    """Return the binding for a text that is not an ARK, below an ARK that accepts any path, or None.
-
-    ``settings`` are the settings of the resolver. ``fetch`` returns the bindings of several keys. Such an ARK has a
-    subtree that the site serves, or the passthrough "given". Return None if there is no such ARK. ``problem`` is the
-    reason why ``given`` is not an ARK.
+    """Return the binding for a text that is not an ARK, below an ARK with a served subtree or the passthrough "given".
+    Return None without such an ARK.
     """
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None

@@ -1,9 +1,6 @@
-"""Count the requests for each name in memory, and add them to the database at regular intervals.
-
-A request costs an addition in memory. A thread writes the counts of the process every :data:`FLUSH_SECONDS`, and once
-more when the process ends. A killed process loses at most the counts of this time. Only bound names are counted, so
-that requests for random names need no memory. A name below a container, or of a rule, is counted for the container or
-the prefix of the rule.
+"""Count the requests for each name in memory. A thread adds them to the database every :data:`FLUSH_SECONDS`, and when
+the process ends. A killed process loses at most the counts of this time. Only bound names are counted. A name below a
+container, or of a rule, is counted for the container or the prefix of the rule.
 """
 
 from __future__ import annotations
@@ -41,9 +38,8 @@ _log = logging.getLogger(__name__)
 
 
 class Statistics:
-    """A counter of the requests for each name in the memory of this process. All threads can use one object. ``clock``
-    returns the seconds since 1970 in UTC. ``store`` keeps the counts. They are written to it at most once in
-    ``seconds``.
+    """A counter of the requests for each name in the memory of this process. It writes them to ``store`` at most once
+    in ``seconds``. ``clock`` returns the seconds since 1970 in UTC. All threads can use one object.
     """
 
     def __init__(
@@ -59,10 +55,7 @@ class Statistics:
         atexit.register(_flush, weakref.ref(self))
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count a resolution if it is a successful GET request for a bound name. ``resolution`` is the result of the
-        resolution of the identifier. ``method`` is the HTTP method, ``status`` is the status of the response, and
-        ``seconds`` its duration, which is ignored.
-        """
+        """Count a resolution if it is a successful GET request for a bound name. ``seconds`` is ignored."""
         binding = resolution.binding
         # A name on hold leads to its description, which the client requests next, and not to a thing.
         if binding is None or resolution.outcome == "held" or method != "GET" or status not in _SUCCESSES:
@@ -96,8 +89,8 @@ class Statistics:
             self._is_prepared = True
 
     def flush(self) -> None:
-        """Write the counts from memory to the database now. They stay in memory if this fails. The reason is logged
-        once.
+        """Write the counts from memory to the database now. If this fails, they stay in memory, and the reason is
+        logged once.
         """
         with self._flushing:
             with self._lock:
@@ -155,11 +148,7 @@ class Statistics:
 
 
 def _date(day: int) -> date:
-    """Return the date of a day, counted from 1970-01-01.
-
-    >>> _date(20780)
-    datetime.date(2026, 11, 23)
-    """
+    """Return the date of a day, counted from 1970-01-01."""
     return date.fromordinal(_EPOCH + day)
 
 

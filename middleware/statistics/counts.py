@@ -1,8 +1,5 @@
-"""The counts of requests by name and day, in a database.
-
-The database is an SQLite file or a PostgreSQL database. The SQLite file is not that of the names. So a resolver without
-write permission for the names can count. PostgreSQL can have the counts and the names in one database. The table has a
-row for each name and day with a request, and no data of the clients.
+"""The counts of requests by name and day, in an SQLite file or a PostgreSQL database, without data of the clients. The
+SQLite file is not that of the names, so that a resolver without write permission for the names can count.
 """
 
 from __future__ import annotations
@@ -32,8 +29,8 @@ _LAST = "\x7f"
 
 
 class DailyCount(NamedTuple):
-    """The number of requests for the name ``name`` on the day ``day`` in UTC. ``resolutions`` are redirects and served
-    answers; ``descriptions`` are answers to ``?info``.
+    """The number of requests for a name on a day in UTC. ``resolutions`` are redirects and served answers;
+    ``descriptions`` are answers to ``?info``.
     """
 
     name: str
@@ -43,10 +40,7 @@ class DailyCount(NamedTuple):
 
 
 class Total(NamedTuple):
-    """The number of requests for one name, or in one day, month or year. ``resolutions`` are redirects and served
-    answers, ``descriptions`` are answers to ``?info``. ``label`` is the name, or the day, month or year such as
-    "2026-11-26".
-    """
+    """The number of requests for one name, or in one day, month or year, which is the label, such as "2026-11-26"."""
 
     label: str
     resolutions: int
@@ -55,12 +49,8 @@ class Total(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountSelection:
-    """The names and days whose counts of requests are summed up.
-
-    - ``name``: one name, by its key. ``prefix``: the beginning of names in normal form.
-    - ``first``, ``last``: the first and the last day in UTC.
-
-    A value that is None selects all.
+    """The names and days whose counts of requests are summed up. ``name`` is the key of one, and ``prefix`` the
+    beginning of names in normal form. A value that is None selects all.
     """
 
     name: str | None = None
@@ -70,9 +60,7 @@ class CountSelection:
 
 
 class CountStore:
-    """The recorded counts of requests in ``database``. All methods raise
-    :class:`~ararat.middleware.BindingsUnavailable`.
-
+    """The recorded counts of requests in a database. All methods raise :class:`~ararat.middleware.BindingsUnavailable`.
     All threads and forked processes can use one object.
 
     >>> import tempfile
@@ -96,9 +84,8 @@ class CountStore:
 
     @classmethod
     def at(cls, url_or_path: str) -> CountStore:
-        """Return the recorded counts of requests at a URL or path, without opening the database. ``url_or_path`` is the
-        path of an SQLite file, or a ``postgresql://`` URL. Raises :class:`~ararat.middleware.BindingError` for another
-        text.
+        """Return the counts in an SQLite file or at a ``postgresql://`` URL, without opening it. Raises
+        :class:`~ararat.middleware.BindingError` for another text.
         """
         return cls(database_at(url_or_path))
 
@@ -127,17 +114,14 @@ class CountStore:
             raise self._unavailable(error) from error
 
     def add(self, counts: Iterable[DailyCount]) -> None:
-        """Add new counts of requests to the recorded ones, in one transaction. ``counts`` are numbers of requests by
-        name, day and other properties.
-        """
+        """Add counts of requests to the recorded ones, in one transaction."""
         # In the same order in each process, so that no two transactions wait for each other.
         rows = sorted((index_key(name), day.isoformat(), *numbers) for name, day, *numbers in counts)
         self._write(self._add, rows)
 
     def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
-        """Return the sums of requests by name, the largest first, or by time, the newest first, at most ``limit``.
-        ``by`` is the unit: names, or a period such as months. ``requested`` selects names and days. A ``limit`` of None
-        returns all.
+        """Return the sums of requests by name, the largest first, or by period, the newest first, at most ``limit``
+        (None: all).
         """
         label, (where, values) = _LABELS[by], self._condition(requested)
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
@@ -151,9 +135,7 @@ class CountStore:
         return [Total(*row) for row in rows]
 
     def total(self, requested: CountSelection = CountSelection()) -> Total:
-        """Return the sum of requests of all selected names and days. The label is empty. ``requested`` selects names
-        and days. By default, all are counted.
-        """
+        """Return the sum of requests of all selected names and days. The label is empty."""
         where, values = self._condition(requested)
         sums = "coalesce(CAST(sum(resolutions) AS BIGINT), 0), coalesce(CAST(sum(descriptions) AS BIGINT), 0)"
         ((resolutions, descriptions),) = self._rows(f"SELECT {sums} FROM daily_counts{where}", values)

@@ -1,6 +1,5 @@
-"""The translations of the public pages: gettext catalogues in the folder ``po``. The source of a catalogue is
-``po/LANGUAGE.po``. The build compiles it to ``LANGUAGE.mo`` in the same folder (setup.py). Without this file the page
-is in English.
+"""The translations of the public pages: gettext catalogues ``po/LANGUAGE.po``, which the build compiles (setup.py).
+Without the file ``LANGUAGE.mo`` the page is in English.
 """
 
 from __future__ import annotations
@@ -18,16 +17,13 @@ _log = logging.getLogger(__name__)
 
 @cache
 def translations(language: str) -> NullTranslations:
-    """Return the translations of the public pages from English into a language of :data:`~.settings.LANGUAGES`.
-    ``language`` is its code, such as "de".
-    """
+    """Return the translations of the public pages into a language of :data:`~.settings.LANGUAGES`, such as "de"."""
     return load(__name__.rpartition(".")[0], language)
 
 
 def load(package: str, language: str) -> NullTranslations:
-    """Return the translations into a language from the folder ``po`` of a package. ``package`` is the name of the
-    Python package. ``language`` is the code of the language, such as "de". A missing or damaged catalogue is logged,
-    and has the messages in English.
+    """Return the translations into a language from the folder ``po`` of a package. A missing or damaged catalogue is
+    logged, and has the messages in English.
     """
     if language == ENGLISH:
         return NullTranslations()
@@ -40,9 +36,5 @@ def load(package: str, language: str) -> NullTranslations:
 
 
 def translatable(message: str) -> str:
-    """Return ``message`` unchanged. It marks a text of a module that a template translates later.
-
-    >>> translatable("Who")
-    'Who'
-    """
+    """Return ``message`` unchanged. It marks a text of a module that a template translates later."""
     return message

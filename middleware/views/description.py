@@ -3,9 +3,8 @@
     "The ARK system reserves the inflection ?info to request metadata about the referent of an ARK and the association
     of the ARK with its referent, including any relevant persistence statement."      (ARK draft, section 3.4)
 
-Unknown elements are left out. Only the element persistence is always present: without a statement its value is "no
-statement known" (ARK-007). The description of a withdrawn name is its tombstone, which is part of its error page (410,
-:mod:`.error_page`).
+Only the element persistence is always present: without a statement its value is "no statement known" (ARK-007). The
+description of a withdrawn name is its tombstone, a part of its error page (410, :mod:`.error_page`).
 """
 
 from __future__ import annotations
@@ -46,16 +45,14 @@ _MAX_DRAWN = 300
 class Description(Formatted):
     """The description of a name for people and programs: the answer to ``?info``.
 
-    - ``address``: the address of the identifier at this resolver; ``root``: the beginning of links.
+    - ``address``: the URL of the identifier at this resolver; ``root``: the beginning of links.
     - ``place``: the address of its target, or None.
-    - ``through``: the container whose passthrough made the binding, or None.
-    - ``rule``: the prefix of the rule that made the binding, or None; then the date is the time of the last change of
-      the rule.
+    - ``through``, ``rule``: the container, or the prefix of the rule, that made the binding, or None. With a rule, the
+      date is the time of its last change.
     - ``inflections``: those of the site with their descriptions (ARK-044).
     - ``inherited``: the persistence statements of prefix records, for a name without its own.
-    - ``logged``: the place of the name in the public log, or None.
+    - ``logged``: the place of the name in the public log. ``has_numbers``: whether it shows the numbers of the thing.
     - ``hold``: the hold of the name, or of a name or prefix above it, that lasts now; or None.
-    - ``has_numbers``: whether it shows the numbers of the thing.
     """
 
     binding: Binding
@@ -72,17 +69,15 @@ class Description(Formatted):
 
     @property
     def numbers(self) -> Numbers:
-        """The public numbers of the thing: none of a name that is withdrawn or has no record of its own, and no former
-        ones.
+        """The public numbers of the thing, without former ones. A withdrawn name, and one without its own record, has
+        none.
         """
         is_public = self.has_numbers and self.binding.is_live and self.through is None and self.rule is None
         return self.binding.thing_numbers._replace(former=()) if is_public else Numbers(None)
 
     @property
     def elements(self) -> dict[str, str]:
-        """The metadata of the name by the short names of its elements, such as ``who``. The element ``persistence`` is
-        always present.
-        """
+        """The metadata by short names, such as ``who``. The element ``persistence`` is always present."""
         texts = {**self.inherited.texts, **self.binding.metadata}
         # An availability is a statement, too.
         implied = texts.get("erc.availability", NO_STATEMENT)
@@ -102,9 +97,8 @@ class Description(Formatted):
 
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
-        """The names and contents of the elements ``meta`` that reference managers read. The list is empty for a
-        withdrawn name and for a name for tests. A content is one line, and hidden characters are escaped, as everywhere
-        on the page.
+        """The names and contents of the elements ``meta`` that reference managers read. A content is one line, and
+        hidden characters are escaped. A withdrawn name and a name for tests have none.
         """
         reference = self.reference
         if not reference.title or not self.binding.is_live or self.binding.is_test:
@@ -161,17 +155,14 @@ class Description(Formatted):
 
     def cited(self, institution: str | None) -> str | None:
         """The reference to the item for a list of sources: who, year, title, institution and address. It is None
-        without a title, for a withdrawn name and for a name for tests. ``institution`` is the name of the institution,
-        or None.
+        without a title, for a withdrawn name and for a name for tests.
         """
         if not self.title or not self.binding.is_live or self.binding.is_test:
             return None
         return citation(replace(self.reference, title=self.title), institution, self.address)
 
     def qr_code(self) -> Markup | None:
-        """The address as a QR code in SVG, for print. It is None if the address is too long or segno is not
-        installed.
-        """
+        """The address as a QR code in SVG, or None if it is too long or segno is not installed."""
         return qr_code(self.address) if self.address.startswith("http") else None
 
     @property
@@ -197,8 +188,8 @@ class Description(Formatted):
 
     @property
     def policy(self) -> str | None:
-        """The address of the naming authority's policy: the recorded one, or the record of a NAAN or shoulder that has
-        a policy. It is None if the recorded policy is not an address (ARK-034).
+        """The address of the naming authority's policy: the recorded one, or the record of a NAAN or shoulder with a
+        policy. It is None if the recorded policy is not an address (ARK-034).
         """
         if "erc.policy" in self.binding.metadata:
             return link_address(self.binding.metadata["erc.policy"])
@@ -210,16 +201,14 @@ class Description(Formatted):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The short names of the recorded elements that describe the resource, such as ``who``. The title is omitted,
-        because it is the heading of the page.
-        """
+        """The short names of the recorded elements about the resource. The title is omitted if it is the heading."""
         is_heading = bool(metadata.without_code(self.elements.get("what", "")))
         return tuple(each for each in self.elements if each in metadata.KERNEL and not (each == "what" and is_heading))
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """The names of the elements of a withdrawn name: what the resource was, without its title, and the recorded
-        statements about how long it lasts.
+        """The names of the elements of a withdrawn name: what the resource was, without its title, and how long it
+        lasts.
         """
         # An availability implies the statement, which would repeat it.
         repeats = self.elements["persistence"] == self.elements.get("availability")
@@ -228,9 +217,7 @@ class Description(Formatted):
 
     @property
     def promised(self) -> tuple[str, ...]:
-        """The short names of the recorded elements that state how long the name and its resource last, such as
-        ``persistence``.
-        """
+        """The short names of the recorded elements that state how long the name and its resource last."""
         return tuple(element for element in self.elements if element in metadata.STATEMENTS)
 
     @property
@@ -332,9 +319,7 @@ class Description(Formatted):
         return {name: text for name, text in self.elements.items() if name in datacite_and_schema_checks.CHECKS}
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description as a JSON object. Its metadata has short names, and members without a value are
-        omitted.
-        """
+        """Return the description as a JSON object with short names of metadata. Members without a value are omitted."""
         members = {
             "identifier": self.binding.identifier,
             "address": self.address,
@@ -376,8 +361,7 @@ class Description(Formatted):
 
 
 def hold_sentence(hold: Hold | None) -> str | None:
-    """Return the sentence that the redirect of a name is on hold, with the reason. Return None without a hold. ``hold``
-    is the hold that lasts now, or None.
+    """Return the sentence that the redirect of a name is on hold, with the reason, or None without a hold.
 
     >>> from datetime import UTC, datetime
     >>> hold_sentence(Hold("ark:12345/x", datetime(2027, 3, 2, tzinfo=UTC), "A court order."))
@@ -390,23 +374,18 @@ def hold_sentence(hold: Hold | None) -> str | None:
 
 
 def hold_lines(hold: Hold | None) -> dict[str, str]:
-    """Return the lines about a hold in the text form of a description, by their labels. Without a hold, the result is
-    empty. ``hold`` is the hold that lasts now, or None.
-    """
+    """Return the lines about a hold in the text form of a description, by their labels, or {} without a hold."""
     members = {} if hold is None else hold.as_dict()
     return {f"hold_{name}": str(value) for name, value in members.items() if value is not None}
 
 
 def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
-    """Return the NAANs and shoulders from which a name inherits statements, each with the address of its record.
-    ``inherited`` has the inherited statements. ``root`` is the beginning of links.
-    """
+    """Return the NAANs and shoulders from which a name inherits statements, each with the address of its record."""
     return {prefix: f"{root}/{prefix}" for prefix in source_members(inherited).values()}
 
 
 def source_members(inherited: InheritedStatements) -> dict[str, str]:
-    """Return the NAAN or shoulder of each inherited statement, as members of a JSON object. ``inherited`` has the
-    inherited statements.
+    """Return the NAAN or shoulder of each inherited statement, as members of a JSON object.
 
     >>> from ararat.bindings.names.prefixes.prefixes import InheritedText
     >>> source_members(InheritedStatements(availability=InheritedText("lifetime", "ark:12345/")))
@@ -420,8 +399,8 @@ _PERIOD = re.compile(r"([0-9]{4})(?:-[0-9]{2}){0,2}\s?(?:/|\.\.|-|\u2013|\u2014)
 
 
 def citation(reference: Reference, institution: str | None, address: str) -> str:
-    """Return a bibliographic reference as one line of text for a list of sources. ``reference`` has the parts, such as
-    the creators. ``institution`` is the publisher or None, and ``address`` is the URL of the name.
+    """Return a bibliographic reference as one line of text for a list of sources, with the institution as publisher and
+    the URL of the name.
 
     >>> from types import SimpleNamespace
     >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", date="1912", publisher=None)
@@ -437,9 +416,7 @@ def citation(reference: Reference, institution: str | None, address: str) -> str
 
 @lru_cache(256)
 def qr_code(address: str) -> Markup | None:
-    """Return the ``address`` of a name as a QR code in SVG. Return None for a long address, or without the package
-    segno.
-    """
+    """Return the address of a name as a QR code in SVG. Return None for a long one, or without the package segno."""
     try:
         import segno
     except ImportError:
@@ -464,16 +441,8 @@ def describe(
     *,
     has_numbers: bool = False,
 ) -> Description:
-    """Create the description of a binding.
-
-    - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
-    - ``through``: the container whose passthrough made the binding, or None.
-    - ``inflections``: those of the site with their descriptions.
-    - ``rule``: the prefix of the rule that made the binding, or None.
-    - ``inherited``: the persistence statements of prefix records.
-    - ``logged``: the place of the name in the public log, or None.
-    - ``hold``: the hold that lasts now, or None. Its description does not show the target.
-    - ``has_numbers``: whether it shows the numbers of the thing (the setting ``public_numbers``).
+    """Create the description of a binding, with the fields of :class:`Description`. With a hold, it does not show the
+    target.
     """
     address, place = f"{root}/{binding.identifier}", None if hold else _place(binding, root)
     return Description(
@@ -482,8 +451,7 @@ def describe(
 
 
 def successor_address(successor: str, root: str) -> str:
-    """Return the address of the successor of a withdrawn name: a URL unchanged, and a name at this resolver. ``root``
-    is the beginning of links. ``successor`` is the recorded successor.
+    """Return the address of the successor of a withdrawn name: a URL unchanged, and a name at this resolver.
 
     >>> successor_address("ark:12345/y", "https://example.org"), successor_address("https://example.net/", "")
     ('https://example.org/ark:12345/y', 'https://example.net/')
@@ -498,8 +466,8 @@ def _place(binding: Binding, root: str) -> str | None:
 
 
 def link_address(text: str, root: str = "") -> str | None:
-    """Return the address of a link to ``text``. Return None if the text cannot be the target of a binding. ``root`` is
-    put before a path.
+    """Return the address of a link to ``text``, or None if the text cannot be the target of a binding. ``root`` is put
+    before a path.
 
     >>> link_address("https://example.org/policy"), link_address("See our policy.")
     ('https://example.org/policy', None)

@@ -1,6 +1,6 @@
-"""Render the error page of a refused request, also as a problem document (RFC 9457) and as text. The page of each error
-status is here, such as 400, 404, 410 and 503. It repeats a part of the identifier as received and marks the place of
-the problem. :mod:`ararat.middleware.resolution.refusals` selects the problem and the status.
+"""Render the error page of a refused request, also as a problem document (RFC 9457) and as text. It repeats a part of
+the identifier as received. It marks the place of the problem, which :mod:`ararat.middleware.resolution.refusals`
+selects.
 """
 
 from __future__ import annotations
@@ -43,11 +43,8 @@ ECHOED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The part of an identifier around its problem.
-
-    - ``before``, ``marked``, ``after``: the text before the problem, at the problem and after it.
-    - ``cut_before``, ``cut_after``: whether text at the beginning or end of the identifier is omitted.
-    - ``marks``: False if the problem is the whole identifier, so that a mark would not help.
+    """The part of an identifier around its problem: the text before, at and after it. ``cut_before`` and ``cut_after``
+    are whether text is omitted. If the problem is the whole identifier, ``marks`` is False.
     """
 
     before: str
@@ -60,11 +57,8 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A link on an error page to related information, such as a possible correction.
-
-    - ``member``: its name in the problem document.
-    - ``words``: the text before the link, or of the link; ``href``: its address.
-    - ``shown``: the identifier that it leads to, or "".
+    """A link on an error page, such as to a possible correction. ``member`` is its name in the problem document,
+    ``words`` the text before or of the link, and ``shown`` the identifier that it leads to, or "".
     """
 
     member: str
@@ -82,17 +76,13 @@ class Hint:
 class Explanation:
     """The error page of one refused request, as HTML, as a problem document or as text.
 
-    - ``given``: the identifier as received.
-    - ``hints``: links to related information.
-    - ``tombstone``: the description of a withdrawn name, or None.
+    - ``hints``: links to related information. ``tombstone``: the description of a withdrawn name, or None.
     - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
     - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
     - ``holder``: the institution of another NAAN to which an unknown identifier belongs, or None.
-    - ``other_title``: the title of the name that replaces a withdrawn one, or that was probably meant; None if it is
-      not known.
-    - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
-      (:mod:`.http.request_target`).
-    - ``hides_empty_query``: True if the server does not show a question mark at the end of the request target.
+    - ``successor_title``: the title of the name that replaces a withdrawn one, or None if it is not known.
+    - ``exact``, ``hides_empty_query``: whether the server shows the raw request target (:mod:`.http.request_target`),
+      and hides a question mark at its end.
     """
 
     status: int
@@ -132,9 +122,7 @@ class Explanation:
 
     @property
     def links(self) -> tuple[Hint, ...]:
-        """The links on the error page below the identifier. The successor is in a tombstone, and the prefix in its
-        record.
-        """
+        """The links below the identifier. The successor is in a tombstone, and the prefix in its record."""
         elsewhere = ("prefix",) if self.tombstone is None else ("prefix", "successor")
         return tuple(hint for hint in self.hints if hint.member not in elsewhere)
 
@@ -211,20 +199,9 @@ def explain(
     other: Binding | None = None,
     holder: Holder | None = None,
 ) -> Explanation:
-    """Create the error page of a refused request.
-
-    - ``resolution``: the result of the resolution of the identifier.
-    - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
-    - ``inspector``: the address or path of an inspector, or None.
-    - ``inflections``: all known inflections with their descriptions.
-    - ``formats``: the formats of the description of the name.
-    - ``exact``: whether the request target is as the client sent it.
-    - ``hides_empty_query``: whether a question mark at the end of the request target would not be visible.
-    - ``logged``: the place of a withdrawn name in the public log, or None.
-    - ``holder``: the institution of another NAAN to which the identifier belongs, or None.
-    - ``other``: the live binding of the name that replaces a withdrawn one, or that was probably meant; or None.
-
-    Raises ValueError if the resolution is not a refusal.
+    """Create the error page of a refused request. ``root`` is the beginning of links, and ``inspector`` the address or
+    path of an inspector. ``inflections`` has all known ones with their descriptions. ``successor`` is the live binding
+    of the name that replaces a withdrawn one. Raises ValueError if the resolution is not a refusal.
     """
     problem, binding = resolution.problem, resolution.binding
     if problem is None:
@@ -254,8 +231,7 @@ def explain(
 
 
 def excerpt(text: str, problem: Problem) -> Excerpt:
-    """Return the part of the identifier ``text`` around the place of the problem ``problem``, at most 120 characters on
-    each side.
+    """Return the part of an identifier around its problem, at most 120 characters on each side.
 
     >>> excerpt("ark:12345/x!", Problem("bad-char", "error", "", 11, 12, "", ""))
     Excerpt(before='ark:12345/x', marked='!', after='', cut_before=False, cut_after=False, marks=True)

@@ -16,9 +16,7 @@ from .signposting import Signposts
 
 
 class Formatted(ABC):
-    """The interface of the description of a name, or of a NAAN or shoulder, which has several formats for people and
-    programs.
-    """
+    """The interface of the description of a name, or of a NAAN or shoulder, which has several formats."""
 
     @cached_property
     @abstractmethod
@@ -56,9 +54,7 @@ class Formatted(ABC):
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def in_format(self, form: Format) -> bytes:
-        """Return the description in one of its formats. The page is in English and without a branding. ``form`` is the
-        name of the format.
-        """
+        """Return the description in one of its formats. The page is in English and without a branding."""
         if form.serializer is not None:
             module, _, function = form.serializer.partition(".")
             text: str = getattr(import_module(f".formats.{module}", __package__), function)(self.reference)

@@ -17,13 +17,9 @@ _HTTP = ("http://", "https://")
 
 @dataclass(frozen=True, kw_only=True)
 class LogPage:
-    """The page about the public log for visitors: its state, and the commands that check it.
-
-    - ``origin``: the name of the log. ``key``: its public key, or None if it is not known here.
-    - ``size``: the number of published entries. ``published``: the time of the checkpoint.
-    - ``witnesses``: the number of cosignatures of the checkpoint, which are not verified here.
-    - ``root``: the beginning of links. ``path``: the path of the files of the log, such as "/log".
-    - ``handbook``: the address of the handbook, or None.
+    """The page about the public log for visitors: its state, and the commands that check it. ``origin`` is the name of
+    the log, ``size`` the number of published entries, and ``published`` the time of the checkpoint. Its ``witnesses``
+    are the number of cosignatures, which are not verified here. ``path`` is that of the files.
     """
 
     origin: str

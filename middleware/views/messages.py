@@ -1,5 +1,5 @@
-"""The texts for visitors that templates select by a code: first sentences, labels and notes. Templates translate them.
-An error page begins with a sentence for visitors. The sentence of the problem, its code and its rule are for operators.
+"""The texts for visitors that templates select by a code and translate: first sentences, labels and notes. The sentence
+of the problem, its code and its rule, which follow on an error page, are for operators.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ TEST = translatable("This identifier is only for tests. It can stop working at a
 
 
 class Sentence(NamedTuple):
-    """The words of an error page for visitors. ``headline`` is the first sentence, and ``advice`` the text after it, or
-    "".
-    """
+    """The words of an error page for visitors: the first sentence, and the advice after it, or ""."""
 
     headline: str
     advice: str = ""
@@ -80,8 +78,7 @@ _SENTENCES = {
 
 
 def sentence(code: str) -> Sentence:
-    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem. ``code`` is
-    the code, such as "not-found".
+    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem.
 
     >>> sentence("double-slash").headline
     'This address does not contain a valid identifier.'
@@ -164,7 +161,7 @@ class CodedValue(NamedTuple):
 
 
 def coded_value(value: str) -> CodedValue | None:
-    """Return the words for the code with which a value begins, such as ``(:mtype image)`` or ``(:unkn)``, or None.
+    """Return the words for the code with which a value begins, such as ``(:unkn)``, or None.
 
     >>> coded_value("(:mtype image) photograph"), coded_value("(:unkn)"), coded_value("a photograph")
     (CodedValue(words='image', rest='photograph'), CodedValue(words='known to be unknown', rest=''), None)

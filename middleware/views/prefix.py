@@ -26,12 +26,9 @@ from .signposting import Link, Signposts
 
 @dataclass(frozen=True)
 class PrefixDescription(Formatted):
-    """The description of a NAAN, shoulder or beginning of URNs, for people and programs.
-
-    - ``record``: its record; ``address``: its address at this resolver.
-    - ``inherited``: the persistence statements of shorter prefixes.
-    - ``root``: the beginning of links.
-    - ``hold``: the hold of the names below the prefix that lasts now, or None.
+    """The description of a NAAN, shoulder or beginning of URNs, for people and programs. ``address`` is that of its
+    record, and ``root`` the beginning of links. ``inherited`` are the persistence statements of shorter prefixes, and
+    ``hold`` is the hold of the names below it that lasts now.
     """
 
     record: PrefixRecord
@@ -52,7 +49,7 @@ class PrefixDescription(Formatted):
 
     @property
     def statement(self) -> str:
-        """The statement of persistence for all names below the prefix: its own, the inherited one, or "no statement
+        """The statement of persistence for the names below the prefix: its own, the inherited one, or "no statement
         known".
         """
         return self.elements.get("persistence") or self.elements.get("availability", NO_STATEMENT)
@@ -79,9 +76,7 @@ class PrefixDescription(Formatted):
 
     @property
     def policy(self) -> str | None:
-        """The address of the policy: that of this record, or of the shorter prefix that has one. It is None without
-        one.
-        """
+        """The address of the policy: that of this record, or of the shorter prefix that has one, or None."""
         if self.record.has_policy:
             return self.address
         return self.inherited.policy and f"{self.root}/{self.inherited.policy}"
@@ -93,16 +88,12 @@ class PrefixDescription(Formatted):
 
     @property
     def pattern(self) -> str | None:
-        """A description in words of the names that are minted below the prefix. It is None if no pattern is
-        recorded.
-        """
+        """A description in words of the names that are minted below the prefix, or None."""
         form = read_form(self.record.pattern or "")
         return form and form.words
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the description as a JSON object. The member "persistence" is always present. Other members without a
-        value are omitted.
-        """
+        """Return a JSON object. The member "persistence" is always present; others without a value are omitted."""
         record = self.record
         members = {
             "prefix": record.prefix,
@@ -171,8 +162,5 @@ class PrefixDescription(Formatted):
 def describe_prefix(
     record: PrefixRecord, root: str, inherited: InheritedStatements = NO_STATEMENTS, hold: Hold | None = None
 ) -> PrefixDescription:
-    """Create the description of a prefix from its ``record``. ``root`` is the beginning of links: the resolver prefix,
-    or SCRIPT_NAME. ``inherited`` has the persistence statements of shorter prefixes. ``hold`` is the hold that lasts
-    now, or None.
-    """
+    """Create the description of a prefix from its record."""
     return PrefixDescription(record, f"{root}/{record.prefix}", inherited, root, hold)

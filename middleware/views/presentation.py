@@ -16,11 +16,8 @@ from ..resolution.settings import ENGLISH, LANGUAGES, Direction
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presentation:
-    """The language of a public page, and the branding of the institution on it.
-
-    - ``branding``: the institution's name, logo, contact and colour.
-    - ``language``: one of :data:`~.settings.LANGUAGES`.
-    - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
+    """The language of a public page, one of :data:`~.settings.LANGUAGES`, and the branding of the institution on it:
+    name, logo, contact and colour. ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME.
     """
 
     language: str = ENGLISH
@@ -33,11 +30,7 @@ class Presentation:
 
     @property
     def logo(self) -> str | None:
-        """The address of the logo of the institution, or None.
-
-        >>> Presentation(branding=Branding(logo="/logo.svg"), root="https://example.org").logo
-        'https://example.org/logo.svg'
-        """
+        """The address of the logo of the institution, or None."""
         logo = self.branding.logo
         return f"{self.root}{logo}" if logo is not None and logo.startswith("/") else logo
 
@@ -48,8 +41,8 @@ class Presentation:
 
     @property
     def icon(self) -> str | None:
-        """The address of the logo if it is square, for the icon of the page. It is None for another logo. The size is
-        read from an image in a data URL. A path is taken if its name says "icon" or "square".
+        """The address of the logo if it is square, for the icon of the page, or None. The size is read from an image in
+        a data URL. A path is taken if its name contains "icon" or "square".
         """
         logo = self.branding.logo or ""
         if logo.startswith("data:"):
@@ -58,17 +51,13 @@ class Presentation:
 
     @property
     def contact(self) -> str | None:
-        """The address of the contact link of the institution, or None if it has no contact. It is also None if the
-        contact is neither a URL nor an e-mail address.
-        """
+        """The address of the contact link, or None if the contact is neither a URL nor an e-mail address."""
         return self.branding.contact and contact_address(self.branding.contact)
 
     @property
     def image_source(self) -> str | None:
-        """The source expression of Content-Security-Policy that permits the logo, or None without a logo.
-
-        >>> Presentation(branding=Branding(logo="/logo.svg"), root="https://example.org/app").image_source
-        'https://example.org'
+        """The source expression of Content-Security-Policy that permits the logo, such as "https://example.org", or
+        None.
         """
         if self.logo is None:
             return None
@@ -88,11 +77,7 @@ _ICON = re.compile("icon|square")
 
 @lru_cache(16)
 def is_square(logo: str) -> bool:
-    """Return whether the image in a data URL is a PNG or GIF that is as wide as high.
-
-    >>> is_square("data:image/gif;base64,R0lGODlhCAAIAA=="), is_square("data:image/gif;base64,R0lGODlhCAAJAA==")
-    (True, False)
-    """
+    """Return whether the image in a data URL is a PNG or GIF that is as wide as high."""
     media_type, _, content = logo.removeprefix("data:").partition(";base64,")
     image = b64decode(content[:64])
     if media_type == "image/png":

@@ -1,8 +1,7 @@
-"""Links of a name by FAIR Signposting: Link fields (level 1) and link sets (level 2).
-
-A link field of a redirect costs time on each request. So it contains only what the binding has at hand. The link set
-has all links. Links with long addresses are omitted from fields, so that a field never exceeds the limits of proxies.
-Source: FAIR Signposting Profile; RFC 8288; RFC 8574 (cite-as); RFC 9264 (link sets).
+"""Links of a name by FAIR Signposting: Link fields (level 1) and link sets (level 2). A link field of a redirect costs
+time on each request, so it contains only what the binding has at hand. Links with long addresses are omitted from
+fields, because of the limits of proxies. Source: FAIR Signposting Profile; RFC 8288; RFC 8574 (cite-as); RFC 9264 (link
+sets).
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ _TO_LINKSET = f'{_LINKSET.inflection}>; rel="linkset"; type="{_LINKSET.media_typ
 
 
 class Link(NamedTuple):
-    """A link of a name to ``href`` with the relation ``rel``, as a Link field or in a link set. ``type`` is the media
-    type of its target, or None. ``title`` is a note on the target in a link set, or None.
-    """
+    """A link of a name. ``type`` is the media type of its target, and ``title`` a note on it in a link set."""
 
     rel: str
     href: str
@@ -49,21 +46,17 @@ class Link(NamedTuple):
     title: str | None = None
 
     def __str__(self) -> str:
-        """Return the link as the value of a Link field.
-
-        >>> str(Link("item", "https://example.org/1", "text/html"))
-        '<https://example.org/1>; rel="item"; type="text/html"'
-        """
+        """Return the value of a Link field, such as ``<https://example.org/1>; rel="item"; type="text/html"``."""
         suffix = f'; type="{self.type}"' if self.type else ""
         return f'<{self.href}>; rel="{self.rel}"{suffix}'
 
 
 def links_of_name(address: str, recorded: str, container: str | None = None) -> tuple[str, str]:
-    """Return the two Link fields for a redirect or a served page of a name. The first leads from the response to the
-    description of the name (POL-032). The second has the other links.
+    """Return the two Link fields for a redirect or a served page of a name. The first leads to the description
+    (POL-032), the second has the other links.
 
-    - ``address``: the address of the name; ``recorded``: the result of :func:`links_by_metadata`.
-    - ``container``: the address of the name above it that made its binding, or None.
+    ``recorded`` is the result of :func:`links_by_metadata`, and ``container`` the address of the name that made the
+    binding.
 
     >>> description, others = links_of_name("/ark:12345/x", "")
     >>> description, others.split(", ")[0]
@@ -80,12 +73,7 @@ def links_of_name(address: str, recorded: str, container: str | None = None) -> 
 
 
 def links_by_metadata(recorded: Mapping[str, str]) -> str:
-    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma. ``recorded``
-    is the metadata of the name, by the full names of its elements.
-
-    >>> links_by_metadata({"ararat.licence": "https://creativecommons.org/licenses/by/4.0/"}), links_by_metadata({})
-    ('', '')
-    """
+    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma."""
     if not recorded or _LINKED.isdisjoint(recorded):
         return ""
     return _links_by_elements(tuple(map(recorded.get, _ELEMENTS)))
@@ -107,12 +95,9 @@ def _typed_links(about: Reference, max_authors: int | None = None) -> Iterator[L
 
 
 class Signposts(NamedTuple):
-    """The links from the description of a name, or of a NAAN or shoulder, to related resources.
-
-    - ``about``: the reference of the name; ``formats``: the formats of its description.
-    - ``item``: the URL of the resource itself, or None.
-    - ``collection``: the address of the name above it that made its binding, or None.
-    - ``further``: other links, such as that to a successor.
+    """The links from the description of a name, or of a NAAN or shoulder, to related resources. ``item`` is the URL of
+    the resource itself. ``collection`` is the address of the name above that made the binding. ``further`` are others,
+    such as that to a successor.
     """
 
     about: Reference
@@ -122,9 +107,9 @@ class Signposts(NamedTuple):
     further: tuple[Link, ...] = ()
 
     def field(self, current: Format | None = None) -> str:
-        """Return the Link field for the response with a description or a tombstone. ``current`` is the format of the
-        description; the others are also alternates of it. The addresses of formats are relative to the address of the
-        name, which is in the request target.
+        """Return the Link field for the response with a description in the format ``current``, or a tombstone. The
+        other formats are also alternates. Their addresses are relative to the address of the name, which is in the
+        request target.
         """
         formats = [
             Link("describedby" if current is None else "describedby alternate", form.inflection, form.media_type)
@@ -187,8 +172,7 @@ def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
 
 
 def describedby(info: str) -> str:
-    """Return the Link field that leads from a response to the description of the name (POL-032). ``info`` is the
-    address of the description.
+    """Return the Link field that leads from a response to the description of the name at ``info`` (POL-032).
 
     >>> describedby("/ark:12345/x?info")
     '</ark:12345/x?info>; rel="describedby"'
@@ -197,9 +181,8 @@ def describedby(info: str) -> str:
 
 
 def links_of_resolution(resolution: Resolution, root: str) -> tuple[str, str]:
-    """Return the two Link fields for the response about a resolved name. Links begin with ``root``. ``resolution`` is
-    the result of the resolution of the identifier. They are described at
-    :func:`~ararat.middleware.views.signposting.links_of_name`.
+    """Return the two Link fields for a resolved name, as :func:`links_of_name` describes them. Links begin with
+    ``root``.
     """
     binding, container = resolution.binding, resolution.container
     recorded = links_by_metadata(NOTHING if binding is None else binding.metadata)

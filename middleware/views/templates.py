@@ -1,6 +1,6 @@
-"""Render the public pages from the templates in ``templates/resolver``. The site serves no files of Ararat, so each
-page contains its style: the first part of ``static/ararat.css``. The Content-Security-Policy allows only that style
-element, by its hash, and the logo of the institution.
+"""Render the public pages from the templates in ``templates/resolver``. Each page contains its style, the first part of
+``static/ararat.css``, because the site serves no files of Ararat. The Content-Security-Policy allows only it, by its
+hash, and the logo.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 
 
 def render(template: str, site: Presentation = PLAIN, **values: Any) -> bytes:
-    """Render the public page ``templates/resolver/<template>`` with these variables. Return it as UTF-8 bytes. ``site``
-    has the branding of the pages. ``values`` are the values of the variables, by name.
+    """Render the public page ``templates/resolver/<template>`` with these variables, as UTF-8 bytes. ``site`` has the
+    branding.
     """
     style = Markup(_style() + site.style)  # noqa: S704 - our own file, and a checked colour
     page = _environment(site.language).get_template(template).render(values, site=site, style=style)
@@ -43,9 +43,7 @@ def render(template: str, site: Presentation = PLAIN, **values: Any) -> bytes:
 
 
 def content_security_policy(site: Presentation = PLAIN) -> str:
-    """Return the Content-Security-Policy of a public page. It permits its style element, by its hash, and its logo.
-    ``site`` has the branding of the pages.
-    """
+    """Return the Content-Security-Policy of a public page, which permits its style, by its hash, and its logo."""
     policy = f"{UNSTYLED}; style-src 'sha256-{_hash(site.style)}'"
     return policy if site.image_source is None else f"{policy}; img-src {site.image_source}"
 

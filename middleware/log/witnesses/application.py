@@ -22,10 +22,7 @@ _RETRY_SECONDS = "60"
 
 
 def witness_application(witness: Witness, key: SignerKey, now: Callable[[], float] = time.time) -> WSGIApplication:
-    """Return the WSGI application of a witness.
-
-    - ``now``: returns the current time in seconds since 1970.
-    """
+    """Return the WSGI application of a witness. ``now`` returns seconds since 1970."""
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         fields: list[tuple[str, str]] = []

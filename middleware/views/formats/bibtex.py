@@ -1,4 +1,4 @@
-r"""The description as a BibTeX entry. A value is in braces. The characters with a meaning in TeX are written as
+r"""The description as a BibTeX entry. A value is in braces, and characters with a meaning in TeX are written as
 commands. BibTeX also counts the braces of ``\{``, so this command is only for braces in pairs.
 """
 
@@ -25,8 +25,7 @@ _NOT_IN_KEY = re.compile("[^A-Za-z0-9:/._-]")
 
 
 def serialize(reference: Reference) -> str:
-    """Return the BibTeX entry of a name from its bibliographic ``reference``. Each creator is in braces, so that it is
-    not split into parts.
+    """Return the BibTeX entry of a name. Each creator is in braces, so that it is not split into parts.
 
     >>> from .reference import reference
     >>> print(serialize(reference("ark:12345/x", "https://example.org/ark:12345/x", {"erc.what": "50% {of}"})), end="")

@@ -1,6 +1,6 @@
 """The description as a DataCite record, in JSON and in XML (DataCite Metadata Schema 4.5). A record needs a title, a
-creator and a year. Without them the name has no DataCite format. The publisher can be ``(:unav)``, and the type
-``Other``. A recorded DataCite record in XML is returned with the name as its identifier.
+creator and a year; else the name has no DataCite format. A recorded DataCite record in XML is returned with the name as
+its identifier.
 """
 
 from __future__ import annotations
@@ -25,16 +25,12 @@ _SCHEMA = (
 
 
 def is_known(reference: Reference) -> bool:
-    """Return whether the metadata of a name is enough for a DataCite record: title, creator and year. ``reference`` is
-    the bibliographic reference of the name.
-    """
+    """Return whether the metadata of a name is enough for a DataCite record: title, creator and year."""
     return bool(reference.title and reference.creators and reference.year)
 
 
 def has_document(reference: Reference) -> bool:
-    """Return whether a valid DataCite record in XML is recorded for a name. ``reference`` is the bibliographic
-    reference of the name.
-    """
+    """Return whether a valid DataCite record in XML is recorded for a name."""
     try:
         check_datacite(reference.documents.get("datacite", ""))
     except BindingError:
@@ -70,15 +66,13 @@ def as_object(reference: Reference) -> dict[str, Any]:
 
 
 def serialize_json(reference: Reference) -> str:
-    """Return the DataCite record in JSON, in ASCII. ``reference`` is the bibliographic reference of the name.
-    :func:`is_known` must be true for it.
-    """
+    """Return the DataCite record in JSON, in ASCII. :func:`is_known` must be true."""
     return json.dumps(as_object(reference), indent=1) + "\n"
 
 
 def serialize_xml(reference: Reference) -> str:
-    """Return the DataCite record in XML: the recorded one, or one from the other metadata. ``reference`` is the
-    bibliographic reference of the name. Characters that XML cannot contain become U+FFFD.
+    """Return the DataCite record in XML: the recorded one, or one from the other metadata. Characters that XML cannot
+    contain become U+FFFD.
     """
     if has_document(reference):
         document = with_identifier(reference.documents["datacite"], reference.identifier, refuses=False)
@@ -133,8 +127,8 @@ def _related_identifiers(reference: Reference) -> Iterator[tuple[str, str, str]]
 
 
 def _descriptions(reference: Reference) -> list[tuple[str, str]]:
-    """Return the types and texts of the descriptions. A withdrawal is one of them, and so is the note on a name for
-    tests. DataCite's type of a date, "Withdrawn", needs a date. Only the time of the last change is known here.
+    """Return the types and texts of the descriptions, also of a withdrawal and of a name for tests. DataCite's type of
+    a date, "Withdrawn", needs a date, but only the time of the last change is known here.
     """
     texts = (("Abstract", reference.description), ("Other", reference.note))
     return [(kind, text) for kind, text in texts if text]

@@ -23,9 +23,8 @@ _PATHS = {
 
 
 def elements(document: str) -> dict[str, list[str]]:
-    """Return the texts of the DataCite record ``document`` (XML) by the names of EZID, such as ``creator``, in the
-    record's order. ``resourcetype`` is the general type. ``rights`` has the URLs of licences. Return an empty mapping
-    if the document is not a DataCite record.
+    """Return the texts of a DataCite record (XML) by the names of EZID, such as ``creator``, in the record's order.
+    ``rights`` has the URLs of licences. Another document gives {}.
 
     >>> elements('<resource xmlns="http://datacite.org/schema/kernel-4"><publisher>Noah</publisher></resource>')
     {'publisher': ['Noah']}

@@ -1,9 +1,9 @@
-"""The description as an ERC record in ANVL: the kernel elements, the statements, and the fields of the binding.
+"""The description as an ERC record in ANVL: the kernel elements, the statements, and the fields of the binding. The
+four elements of the kernel are always present: ``(:unav)`` is the value of one that is not recorded.
 
-The four elements of the kernel are always present: ``(:unav)`` is the value of one that is not recorded. The percent
-sign and line ends are escaped as in EZID and N2T, so that their parsers read the record. Characters that are invisible
-or change the direction of text are written as code points. White space in a line is one space, as ANVL folds it.
-Source: ARK draft, section 3.4; POL-033; Dublin Core Kernel Metadata, section 5; draft-kunze-anvl.
+The percent sign and line ends are escaped as in EZID and N2T, so that their parsers read the record. Invisible and
+direction-changing characters are written as code points. White space in a line is one space. Source: ARK draft, section
+3.4; POL-033; Dublin Core Kernel Metadata, section 5; draft-kunze-anvl.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .reference import UNKNOWN
 
 
 def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]) -> str:
-    r"""Return the description of a name as an ERC record (Electronic Resource Citation) in ANVL.
+    """Return the description of a name as an ERC record (Electronic Resource Citation) in ANVL.
 
-    - ``elements``: the metadata by short names, such as ``who``. Names that are not in the ERC are omitted.
-    - ``where``: the address of the name, for a record without ``where``.
-    - ``others``: further lines by their labels. A label of the kernel is omitted.
+    ``elements`` have short names, such as ``who``; those that are not in the ERC are omitted. ``where`` is the address
+    of the name, for a record without it. ``others`` are further lines by labels, of which those of the kernel are
+    omitted.
 
     >>> print(serialize({"what": "100%"}, "https://example.org/ark:12345/x", {"status": "live"}), end="")
     erc:

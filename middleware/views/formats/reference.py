@@ -1,8 +1,6 @@
-"""The bibliographic reference of a name: the values that the citation formats share, from its recorded metadata.
-
-Each part comes from the first of these sources that has it: the ERC elements, Dublin Core (``dc.title``), single
-elements of DataCite (``datacite.title``), the DataCite record (``datacite``) and the schema.org object (``schema``). A
-value that only has a code, such as ``(:unav)``, counts as missing.
+"""The bibliographic reference of a name: the values that the citation formats share, from its recorded metadata. Each
+part comes from the first source that has it: ERC, Dublin Core, single elements of DataCite, the DataCite record, the
+schema.org object. A value that only has a code, such as ``(:unav)``, counts as missing.
 """
 
 from __future__ import annotations
@@ -93,16 +91,12 @@ _MAX_ADDRESS = 1000
 class Reference:
     """The bibliographic reference of a name, or of a NAAN or shoulder. A part that is not known is None or empty.
 
-    - ``identifier``: the name; ``address``: its URL at this resolver.
-    - ``target``: the URL of the resource, or None.
-    - ``withdrawal``: a sentence that the name is withdrawn, and the reason; None for a live name.
-    - ``hold``: a sentence that the redirect is on hold, and the reason; None for another name.
+    - ``address``: the URL of the name at this resolver. ``target``: the URL of the resource.
+    - ``withdrawal``, ``hold``: sentences that it is withdrawn or on hold, with the reason.
     - ``issued``: the parts of the date: year, or year and month, or year, month and day.
     - ``access``: who can use the resource, such as "open access". ``format``: the format of its file.
-    - ``relations``: related things, each with its metadata element.
-    - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
-    - ``statements``: the persistence statements, by the short names of their elements; ``policy``: the address of the
-      policy for the name, or None.
+    - ``relations``: related things, each with its metadata element. ``licence``, ``authors``: URLs.
+    - ``statements``: the persistence statements, by short names. ``policy``: the address of the policy.
     - ``documents``: the recorded DataCite record and schema.org object, by the names of their metadata elements.
     - ``numbers``: the public numbers of the thing, the current one first.
     """
@@ -185,12 +179,8 @@ def reference(
     policy: str | None = None,
     numbers: tuple[str, ...] = (),
 ) -> Reference:
-    """Create the reference of the name ``identifier`` from its recorded metadata, which has full names (``erc.who``).
-
-    ``statements`` are inherited persistence statements, also with full names. ``address`` is its URL at this resolver,
-    and ``target`` the URL of the resource or None. ``withdrawal`` and ``hold`` are the reasons if the name is withdrawn
-    or on hold, else None. ``policy`` is the address of the persistence policy, or None. ``numbers`` are the public
-    numbers of the thing.
+    """Create the reference of a name from its recorded metadata and inherited ``statements``, which have full names
+    (``erc.who``). ``withdrawal`` and ``hold`` are the reasons if it is withdrawn or on hold, else None.
 
     >>> atlas = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
     >>> atlas.creators, atlas.title, atlas.issued
@@ -279,8 +269,7 @@ def _known(part: str, values: list[str]) -> Iterator[str]:
 
 
 def without_code(text: str) -> str:
-    """Return the metadata value ``text`` without the code at its beginning, such as ``(:unkn)``, and without
-    surrogates.
+    """Return a metadata value without the code at its beginning, such as ``(:unkn)``, and without surrogates.
 
     >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code("A map of (:x) places")
     ('', 'in 2030', 'A map of (:x) places')
@@ -289,12 +278,7 @@ def without_code(text: str) -> str:
 
 
 def schema_object(text: str | None) -> dict[str, Any]:
-    """Parse the recorded schema.org object of a name. ``text`` is the JSON text, or None. The result is empty without
-    one, or if it is not a JSON object.
-
-    >>> schema_object('{"@type": "Map"}'), schema_object(None)
-    ({'@type': 'Map'}, {})
-    """
+    """Parse the recorded schema.org object of a name. The result is {} without one, or if it is not a JSON object."""
     try:
         datacite_and_schema_checks.check_schema(text or "{}")
     except BindingError:

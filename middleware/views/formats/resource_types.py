@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 
 class ResourceType(NamedTuple):
-    """A type of resources, with its terms in four vocabularies: ``datacite`` (DataCite), ``schema`` (schema.org),
-    ``csl`` (CSL) and ``bibtex`` (BibTeX).
-    """
+    """A type of resources, with its terms in the vocabularies of DataCite, schema.org, CSL and BibTeX."""
 
     datacite: str
     schema: str = "CreativeWork"
@@ -84,13 +82,11 @@ _BY_NAME = MappingProxyType({each.datacite.lower(): each for each in _TYPES})
 
 
 def resource_type(text: str | None) -> ResourceType | None:
-    """Return the type of resources that the metadata ``text`` states, such as ``Dataset`` or ``Text/Letter``. Return
-    None if the type is not in the vocabulary. Case, spaces and the address of the DCMI's vocabulary make no difference;
-    a part after a slash is a detail.
+    """Return the type of resources that a metadata value states, or None if it is not in the vocabulary. Case, spaces
+    and the address of the DCMI's vocabulary make no difference. A part after a slash is a detail.
 
     >>> resource_type("http://purl.org/dc/dcmitype/StillImage").csl, resource_type("text/letter").datacite
     ('graphic', 'Text')
-    >>> resource_type("poem")
     """
     name = (text or "").removeprefix("http://purl.org/dc/dcmitype/").partition("/")[0]
     name = "".join(name.split()).lower()

@@ -14,9 +14,9 @@ CONTEXT = "https://schema.org"
 
 
 def as_object(reference: Reference) -> dict[str, Any]:
-    """Return a bibliographic ``reference`` as a JSON-LD object of schema.org. A recorded schema.org object (the element
-    ``schema``) replaces the derived members. ``@context``, ``@id``, ``identifier`` and ``url`` always describe the
-    name; ``creativeWorkStatus`` marks a name for tests.
+    """Return a reference as a JSON-LD object of schema.org. A recorded object (the element ``schema``) replaces the
+    derived members. ``@context``, ``@id``, ``identifier`` and ``url`` always describe the name, and
+    ``creativeWorkStatus`` marks a name for tests.
     """
     derived: dict[str, Any] = {
         "@type": (reference.type or OTHER).schema,
@@ -95,12 +95,8 @@ def serialize(reference: Reference) -> str:
 
 
 def as_script(reference: Reference) -> str:
-    r"""Return the JSON-LD document as the text of an element ``script``. ``reference`` is the bibliographic reference
-    of the name. No character of it can end the element: "<", ">" and "&" are escaped as in JSON.
-
-    >>> from .reference import reference
-    >>> "\\u003c/script\\u003e" in as_script(reference("ark:12345/x", "", {"erc.what": "</script>"}))
-    True
+    """Return the JSON-LD document as the text of an element ``script``. "<", ">" and "&" are escaped as in JSON, so
+    that no character can end the element.
     """
     text = json.dumps(as_object(reference))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
