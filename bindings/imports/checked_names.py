@@ -1,5 +1,5 @@
 """The names of the rows of an import that were checked and are not written, in a temporary table. A check in blocks
-writes no name. So a later row finds the names, resources and targets of earlier rows here.
+writes no name, so a later row finds the names, resources and targets of earlier rows here.
 """
 
 from __future__ import annotations
@@ -23,16 +23,7 @@ _WANTED = "(SELECT value FROM json_each(?))"
 
 
 class CheckedNames:
-    """The names of the rows that a check of an import has accepted, with their lines. Nothing is written. ``blocks``
-    has their values.
-
-    >>> from .decided_blocks import DecidedBlocks
-    >>> blocks = DecidedBlocks()
-    >>> names = CheckedNames(blocks)
-    >>> names.lookup(["ark:12345/x"])
-    {}
-    >>> names.close(); blocks.close()
-    """
+    """The names of the rows that a check of an import has accepted, with their lines; ``blocks`` has their values."""
 
     def __init__(self, blocks: DecidedBlocks) -> None:
         self._blocks = blocks
@@ -43,8 +34,8 @@ class CheckedNames:
         self._finds_cases = False
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
-        """Add the names of accepted rows of the block that is decided next. Each item of ``rows`` is a row, its line as
-        text, and the future binding of its name.
+        """Add accepted rows of the block that is decided next, each with its line and the future binding of its
+        name.
         """
         block = len(self._blocks)
         values = [
@@ -63,8 +54,8 @@ class CheckedNames:
         self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding | None]]:
-        """Return the line of the first accepted row for each name in ``keys``, and the future binding of the name, or
-        None if it stays as it is.
+        """Return the line of the first accepted row of each name, and its future binding, or None if it stays as
+        it is.
         """
         if self._is_empty or not keys:
             return {}
@@ -80,9 +71,7 @@ class CheckedNames:
         return {key: (source, after.get(key)) for key, (source, _) in found.items()}
 
     def bound(self, keys: Sequence[str]) -> list[str]:
-        """Return those of the names in ``keys`` that an accepted row makes live or withdrawn, so that they are not
-        reserved.
-        """
+        """Return the names that an accepted row makes live or withdrawn."""
         query = f"SELECT key FROM names WHERE key IN {_WANTED} AND is_bound"  # noqa: S608  constant
         return [key for (key,) in self._spill.rows(query, (json.dumps(keys),))]
 
@@ -122,9 +111,7 @@ class CheckedNames:
         return found
 
     def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
-        """Return the names of accepted rows that have one of these targets or resources: up to two for each text.
-        ``field`` is "target" or "resource". ``texts`` are the values to find.
-        """
+        """Return the names of accepted rows with one of these targets or resources: up to two for each text."""
         columns = f"{field}, min(key), max(key)"
         query = f"SELECT {columns} FROM names WHERE {field} IN {_WANTED} GROUP BY {field}"  # noqa: S608  a column
         rows = self._spill.rows(query, (json.dumps(list(texts)),))

@@ -17,9 +17,8 @@ from ..tables.other_rows import OtherRow
 
 
 class DecidedBlock(NamedTuple):
-    """The decisions about one block of rows.
+    """The decisions about one block of rows. ``counts`` is what they add to the numbers of the result.
 
-    - ``rows``: the number of rows. ``counts``: what they add to the numbers of the result.
     - ``changes``: the changes of names, each with the revision before (0 for a new name), and its source; by actor.
     - ``others``: the rows that are not names, such as rules.
     - ``new``: further new names by actor: the row of each for the database, and its source.
@@ -33,14 +32,7 @@ class DecidedBlock(NamedTuple):
 
 
 class DecidedBlocks:
-    """The decisions of a check, block by block, in a temporary file.
-
-    >>> blocks = DecidedBlocks()
-    >>> blocks.add(DecidedBlock(3, {"added": 3}, [], []))
-    >>> len(blocks), blocks.get(0).rows
-    (1, 3)
-    >>> blocks.close()
-    """
+    """The decisions of a check, block by block, in a temporary file."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115  close() closes it

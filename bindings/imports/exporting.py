@@ -1,8 +1,6 @@
-"""Export all bindings as a table (:mod:`text_tables`). An import of the table makes a copy of the store.
-
-Rows are in the order of their keys. They contain everything about a name except its history. Rules, prefix records,
-counters and UUIDs are rows too (:mod:`other_rows`). The export writes one snapshot, even if other processes write at
-the same time. Only one row at a time is in memory.
+"""Export all bindings as a table (:mod:`text_tables`) in the order of their keys; its import makes a copy of the store.
+A name has no history in it. Rules, prefix records, counters and UUIDs are rows too (:mod:`other_rows`). One snapshot is
+written, even if other processes write, with one row at a time in memory.
 """
 
 from __future__ import annotations
@@ -33,9 +31,8 @@ _EVERY = 1000
 
 
 class ExportCounts(NamedTuple):
-    """The numbers of rows that an export has written, by their kind. ``bindings`` are public names, ``reserved``
-    reserved names. ``rules`` are redirect rules. ``settings`` are counters and owners of UUIDs. ``prefixes`` are
-    records of NAANs and shoulders.
+    """The numbers of rows that an export has written. ``bindings`` are public names, and ``settings`` counters and
+    owners of UUIDs.
     """
 
     bindings: int
@@ -55,15 +52,14 @@ def export_table(
     bom: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> ExportCounts:
-    """Write all bindings to a binary file as a table in CSV, TSV or JSON Lines. Return the numbers of rows.
+    """Write all bindings to a binary file as a table. :func:`import_table` of it into an empty store makes the same
+    bindings.
 
-    ``file`` is open for writing bytes. ``format`` is "csv", "tsv" or "jsonl". Rules, prefix records, counters and UUIDs
-    are rows too, because a copy needs them (:mod:`other_rows`). With ``since``, only the names that were changed at
-    this time or later are written. ``delimiter`` replaces the separator of CSV and TSV. With ``bom`` the file is for
-    people: it begins with a byte order mark, by which Excel recognizes UTF-8, and no text in it is a formula
-    (:mod:`~ararat.bindings.tables.formulas`). :func:`import_table` of this file into an empty store makes the same
-    bindings and mints no name twice. ``progress`` is called with the number of rows after each thousand and at the end.
-    Raises :class:`BindingsUnavailable`, and OSError if the file cannot be written.
+    ``format`` is "csv", "tsv" or "jsonl". With ``since``, only names that were changed at this time or later are
+    written. ``delimiter`` replaces the comma or tab. With ``bom`` the file is for people: it begins with a byte order
+    mark for Excel, and no text in it is a formula (:mod:`~ararat.bindings.tables.formulas`). ``progress`` is called
+    with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and OSError if the
+    file cannot be written.
 
     >>> import io, tempfile
     >>> from ararat.middleware import open_bindings
@@ -93,12 +89,8 @@ def table_lines(
     delimiter: str | None = None,
     bom: bool = False,
 ) -> Iterator[tuple[Binding | OtherRow | None, str]]:
-    """Yield each row of an exported table with its text line. The first line of CSV and TSV names the columns and has
-    no row.
-
-    ``format`` is "csv", "tsv" or "jsonl". ``since``, a time in UTC, limits the rows to names that were changed at this
-    time or later. ``delimiter``, one character, replaces the comma or tab between columns. ``bom`` is that of
-    :func:`export_table`. Raises :class:`BindingsUnavailable`.
+    """Yield each row of an exported table with its line. The first line of CSV and TSV names the columns and has no
+    row. The arguments are those of :func:`export_table`. Raises :class:`BindingsUnavailable`.
     """
     with bindings.store.snapshot() as snapshot:
         records = [PrefixRow(record.prefix, record.all_texts) for record in snapshot.prefixes()]
@@ -121,16 +113,10 @@ def name_lines(
     delimiter: str | None = None,
     bom: bool = False,
 ) -> Generator[str, None, None]:
-    """Yield the lines of a table of names, in CSV, TSV or JSON Lines, each a str with its line end.
+    """Yield the lines of a table of names from one snapshot: those of the first selection of ``chain`` come first.
 
-    - ``bindings``: the open store, which must be a database.
-    - ``chain``: the conditions for names. The names of the first selection come first, then those of the next.
-    - ``format``: "csv", "tsv" or "jsonl". The first line of CSV and TSV names the columns.
-    - ``delimiter``: one character that replaces the comma or tab between columns. None keeps it.
-    - ``bom``: that of :func:`export_table`.
-
-    All names are read from one snapshot, so that later changes do not appear. A line of JSON is the object that
-    :func:`~.selection.as_dict` returns. Raises :class:`BindingsUnavailable` if the database cannot be read.
+    The arguments are those of :func:`export_table`. A line of JSON is the object that :func:`~.selection.as_dict`
+    returns. Raises :class:`BindingsUnavailable` if the database cannot be read.
     """
     store = bindings.store
     if not isinstance(store, DatabaseStore):
@@ -146,11 +132,8 @@ def name_lines(
 
 
 def delimited(snapshot: Snapshot, delimiter: str, others: Collection[str] = (), *, bom: bool) -> Delimited:
-    """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
-
-    ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains the names, whose values decide
-    which columns exist. ``others`` has the names of further metadata elements. Names for tests have a mark in a column
-    of its own. ``bom`` is that of :func:`export_table`.
+    """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use in a snapshot or
+    in ``others``. Names for tests have a mark in a column of its own.
     """
     elements = sorted({*others, *snapshot.elements()})
     has_tests = snapshot.has_names(RESERVED_NAAN)
@@ -165,12 +148,8 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
 class Delimited:
-    """A converter of bindings and other rows to lines of CSV or TSV.
-
-    - ``delimiter``: the separator of the columns, one character.
-    - ``selectors``: the selectors of all alternate targets; each has a column.
-    - ``elements``: the names of the metadata elements that have a column of their own.
-    - ``bom``: that of :func:`export_table`.
+    """A converter of bindings and other rows to lines of CSV or TSV. Each of ``selectors`` (of alternate targets) and
+    ``elements`` (of metadata) has a column. ``bom`` is that of :func:`export_table`.
     """
 
     def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str], *, bom: bool) -> None:

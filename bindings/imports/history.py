@@ -1,6 +1,5 @@
 """Export the history of a database as JSON Lines, and restore a database from it exactly. The first line describes the
-file, and the last line has the number of records. Each other line is a record: one row of a table, with the columns
-that are not null. Bindings are not in the file: each is the state after its last event.
+file, and the last has the number of records: rows of tables. Each binding is the state after its last event.
 
 >>> import io, tempfile
 >>> from ararat.middleware import open_bindings
@@ -64,13 +63,12 @@ def export_history(
     since: datetime | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, int]:
-    """Write all changes of all names in a database to a binary file as JSON Lines (UTF-8).
+    """Write all changes of all names in a database to a binary file. Return the number of records of each kind.
 
-    Return the number of records of each kind. The file contains every event with its actor, source, times, revision and
-    operation; operations; rules and prefix records with their history; counters and UUIDs. It does not contain
-    accounts. With ``since``, it contains only the operations and events from that time on, and cannot be restored.
-    ``progress`` is called with the number of lines. The file is one snapshot. Raises :class:`UnreadableBinding`,
-    :class:`BindingsUnavailable`, and OSError if the file cannot be written.
+    The file has events, operations, rules and prefix records with their history, counters and UUIDs, but no accounts.
+    With ``since``, it has only operations and events from that time on, and cannot be restored. ``progress`` is called
+    with the number of lines. Raises :class:`UnreadableBinding`, :class:`BindingsUnavailable`, and OSError if the file
+    cannot be written.
     """
     head = {
         "format": FORMAT,
@@ -119,9 +117,7 @@ def _record(kind: str, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def is_history(file: str | Path) -> bool:
-    """Return whether the file ``file`` begins like a history that :func:`export_history` wrote. Return False if it
-    cannot be read.
-    """
+    """Return whether a file begins like one of :func:`export_history`. False if it cannot be read."""
     with suppress(OSError), Path(file).open("rb") as stream:
         return stream.read(30).startswith(f'{{"format":"{FORMAT}"'.encode())
     return False
@@ -130,14 +126,12 @@ def is_history(file: str | Path) -> bool:
 def import_history(
     bindings: Bindings, file: str | Path | BinaryIO, *, progress: Callable[[int], object] | None = None
 ) -> dict[str, int]:
-    """Restore an empty database from the file ``file`` of :func:`export_history`, in one transaction.
+    """Restore an empty database from a file of :func:`export_history`, in one transaction. Return the records of each
+    kind.
 
-    Return the number of records of each kind. The database then has the same names, states, dates, revisions, actors,
-    operations, rules and counters. Run :func:`~ararat.bindings.checks.verification.verify` afterwards. ``progress`` is
-    called with the number of records of a kind. Raises :class:`TableError` for a line that is not a record, and for a
-    file without its last line. Raises :class:`BindingError` with the code ``store-not-empty``, or with
+    ``progress`` is called with the number of records of a kind. Raises :class:`TableError` for a line that is not a
+    record, and for a file without its last line. Raises :class:`BindingError` with the code ``store-not-empty``, or
     ``history-partial`` for a history since a time. Raises ReadOnlyBindings, :class:`BindingsUnavailable`, and OSError.
-    Nothing is written then.
     """
     from ..copying import insert_rows, require_empty_at
 

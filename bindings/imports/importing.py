@@ -1,9 +1,8 @@
 """Import many bindings from a table: all or none, with the same rules as :meth:`Bindings.bind`.
 
 A table (:mod:`text_tables`) has a row for each name. Its columns are :data:`columns.COLUMNS` and, for alternates,
-columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded value, or
-sets the default for a new name. Rows can also contain rules and counters (:mod:`other_rows`). The table is read once,
-in one transaction. A thousand rows at a time are in memory.
+columns such as ``target[text/html;en]``. Only ``identifier`` is required. An empty cell keeps the recorded value. Rows
+can also contain rules and counters (:mod:`other_rows`). A thousand rows at a time are in memory.
 """
 
 from __future__ import annotations
@@ -51,41 +50,44 @@ def import_table(
     progress: Callable[[int], object] | None = None,
     report: Report | None = None,
 ) -> Summary:
-    """Bind all names of a table, or none if a line has an error.
+    r"""Bind all names of a table, or none if a line has an error.
 
-    All lines are checked first. Then they are written in blocks of at most a thousand as one operation, so that no
-    other writer waits for long. A line that is refused since the check, because another writer was faster, is left out
-    and reported. The same call continues an import that was interrupted.
+    All lines are checked first, and then written in blocks of at most a thousand as one operation, so that no other
+    writer waits for long. A line that is refused since the check, because another writer was faster, is left out and
+    reported. The same call continues an import that was interrupted.
 
     - ``format``: "csv", "tsv" or "jsonl". The default is the suffix of the file, or else CSV.
-    - ``encoding``: by default UTF-16 if the file has its byte order mark, UTF-8 if it is valid, or else Windows-1252.
-      The summary reports the last as a guess.
+    - ``encoding``: by default UTF-16 if the file has its byte order mark, UTF-8 if it is valid, or else Windows-1252,
+      which the summary reports as a guess.
     - ``delimiter``: by default the comma, semicolon or tab that finds the most columns in the first line.
     - ``columns``: a mapping from headings of the table to columns. ``ignore_unknown`` ignores all other headings.
-    - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
-      "relocated" without the recorded resource.
+    - ``relocate``: the caller decides that each new place of a bound name leads to the same resource.
     - ``renumber``: another resource of a recorded name is its corrected number. Its own resource stays.
     - ``keeps_numbers``: a resource that a spreadsheet program probably changed is ignored.
     - ``only_names``: refuse lines with rules, prefix records and counters.
-    - ``atomic``: write all lines in one transaction. Readers see the import as one change. Other writers wait, on
-      SQLite for at most five seconds.
+    - ``atomic``: write all lines in one transaction, which readers see as one change. Other writers wait, on SQLite for
+      at most five seconds.
     - ``dry_run``: check all lines, write nothing.
     - ``batch``: commit after each batch of that many lines, and stop after the first batch with an error. Earlier
       batches remain. A second import of the same table continues. A dry run ignores it.
-    - ``actor``: the name of the user for the history.
     - ``progress``: called with the number of lines after each thousand and at the end.
     - ``report``: called with "refused" or "warning", a :class:`NotedLine` and the cells, for each such line.
 
-    The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times. A
-    line with the status "withdrawn" withdraws its name, or makes a tombstone for a new name. A line with the status
-    "reserved" reserves a new name. A reserved name stays reserved unless its line has the status "live" ("published").
-    A line without a target keeps the recorded target. Two lines for the same name must have the same values. The
-    character set of a prefix record applies to new names. A prefix record in the table does not apply to names of the
-    same table. Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises
-    :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or
-    ``actor-text``, and OSError if the file cannot be opened or read. Raises ValueError for a batch below 1,
-    ReadOnlyBindings and :class:`BindingsUnavailable`. Nothing is written then, except earlier batches. Source: ARK-085,
-    POL-023; decision N-04.
+    The columns ``spelling``, ``created`` and ``changed`` apply to new names only. The status "withdrawn" withdraws a
+    name, or makes a tombstone for a new one, and "reserved" reserves a new name. A reserved name stays reserved unless
+    its line has the status "live" ("published"). Lines for the same name must have the same values. A prefix record in
+    the table does not apply to names of the same table.
+
+    Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
+    with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, and OSError if the
+    file cannot be read. Raises ValueError for a batch below 1, ReadOnlyBindings and :class:`BindingsUnavailable`.
+    Nothing is written then, except earlier batches. Source: ARK-085, POL-023; decision N-04.
+
+    >>> import io, tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
+    ...     import_table(bindings, io.BytesIO(b"identifier,target\nark:12345/x,https://example.org/1\n")).added
+    1
     """
     with closing(Rereadable(file)) as again:
 
@@ -123,11 +125,9 @@ def import_rows(
     progress: Callable[[int], object] | None = None,
     listeners: Listeners = Listeners(),  # noqa: B008  it cannot be changed
 ) -> Summary:
-    """Bind the names of the rows of ``table``, or bind no name if a row has an error.
-
-    ``digest`` returns a text that differs for another table: an import of the same one continues an interrupted one.
-    The other arguments are those of :func:`import_table`. Raises like it, and with :attr:`.ImportedTable.mint` the
-    codes of :func:`~ararat.bindings.minting.mint`.
+    """Bind the names of the rows of a table, or none if a row has an error. ``digest`` returns a text that differs for
+    another table: an import of the same one continues an interrupted one. The rest is as for :func:`import_table`.
+    Raises also the codes of :func:`~ararat.bindings.minting.mint`.
     """
     who = Actor.of(actor)
     if batch is not None and batch < 1:
@@ -147,8 +147,8 @@ def import_rows(
 
 
 class Rereadable:
-    """A ``file`` that can be read again from its beginning: a path, or a binary file. A stream without a beginning,
-    such as standard input, is copied to a temporary file.
+    """A path or binary file that can be read again from its beginning. A stream such as standard input is copied to a
+    temporary file.
     """
 
     def __init__(self, file: str | Path | BinaryIO) -> None:

@@ -1,6 +1,6 @@
 """Give the rows of a table without a name the recorded name of their key, or a new name below a shoulder. The key is
-the text in the column ``resource``, such as an inventory number. A second import of the same table finds the names
-again by their keys and mints none twice. Two rows with one key are refused, unless both have a name.
+the text in the column ``resource``, such as an inventory number. A second import finds the names again and mints none
+twice. Two rows with one key are refused, unless both have a name.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ ANSWERS: Mapping[str, Sequence[str]] = {
 
 
 class Mint(NamedTuple):
-    """The options for rows of a table without a name: the shoulder below which they get one, and its state.
+    """The options for rows of a table without a name.
 
     - ``shoulder``: the NAAN or shoulder, as for :func:`~ararat.bindings.minting.mint`: "ark:12345/k1".
     - ``state``: the state of a new name whose row has no status. A recorded name keeps its state.
@@ -72,10 +72,9 @@ class Mint(NamedTuple):
 
 
 def key_of(row: Row) -> str:
-    """Return the key of the table row ``row``, such as an inventory number, in one line. It is "" for a row without
-    one.
+    r"""Return the key of a row, such as an inventory number, in one line, or "".
 
-    >>> key_of(Row(2, {"resource": "INV\\n1901/0001"})), key_of(Row(2, {"what": "Vase"}))
+    >>> key_of(Row(2, {"resource": "INV\n1901/0001"})), key_of(Row(2, {"what": "Vase"}))
     ('INV 1901/0001', '')
     """
     return wrong_text.on_one_line(row.cells.get("resource", "")).strip()
@@ -87,9 +86,7 @@ def has_name(row: Row) -> bool:
 
 
 def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
-    """Return the reasons to refuse those of ``rows`` that share their key with another row, by their line numbers. A
-    key is refused if at least one of its rows has no name. Keys that differ only in the composition of their letters
-    (NFC) are equal.
+    """Return why rows that share their key are refused, by line, if one of them has no name. Keys are compared in NFC.
 
     >>> repeated_keys([Row(2, {"resource": "A"}), Row(3, {"resource": "B"}), Row(4, {"resource": "A"})])[2]
     'row 4 has the key A too'
@@ -140,9 +137,7 @@ class KeyedRows:
         naming: NamingRules,
         records: PrefixRecords,
     ) -> None:
-        """``repeated`` is the result of :func:`repeated_keys`, and ``records`` are those of prefixes that apply. Raises
-        :class:`BindingError` as :func:`~ararat.bindings.minting.mint`.
-        """
+        """``repeated`` is the result of :func:`repeated_keys`. Raises like :func:`~ararat.bindings.minting.mint`."""
         self._mint = mint
         self._repeated = repeated
         self._transaction = transaction
@@ -154,17 +149,16 @@ class KeyedRows:
         self._moved: dict[str, int] = {}
 
     def leave_out(self, earlier: KeyedRows) -> None:
-        """Exclude the names that an earlier transaction has drawn, but not written, from the names to mint. ``earlier``
-        is the source of names of that transaction. If almost all names are free, this makes no difference, and they are
-        not remembered.
+        """Do not mint the names that an ``earlier`` transaction has drawn and not written. They are not remembered if
+        almost all names are free.
         """
         self._folded, self._moved = earlier._folded, earlier._moved
         if self._pattern.numbers <= _FEW_NAMES:
             self._drawing.drawn = earlier._drawing.drawn
 
     def named(self, batch: Sequence[Row]) -> Iterator[Row]:
-        """Yield the rows of ``batch`` in their order, each with its own, a recorded or a minted name. Others have a
-        fault. Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
+        """Yield the rows in order with their own, a recorded or a minted name, or a fault. Raises :class:`BindingError`
+        (``mint-under-rule``, ``names-exhausted``).
         """
         keys: dict[int, str] = {}
         faults: dict[int, BindingError] = {}
@@ -301,9 +295,8 @@ class KeyedRows:
         moved: Collection[int],
         stripped: Collection[str],
     ) -> dict[int, BindingError]:
-        """Return the errors of rows that would mint a name and probably should not, by their lines. ``similar`` has
-        recorded keys that are almost equal; None for one that the actor must not read. ``moved`` are the lines of rows
-        that had the name of another thing. ``stripped`` are keys without the zeros of recorded ones.
+        """Return the errors of rows that would mint a name and probably should not, by line: for keys that are
+        ``similar`` to recorded ones, ``moved`` from another name, or ``stripped`` of zeros.
         """
         trusts = self._mint.trusts
         faults: dict[int, BindingError] = {}
@@ -338,9 +331,8 @@ class KeyedRows:
         return {each.identifier for each in bindings if each.is_hidden and not (each.target or each.metadata)}
 
     def _first(self, cells: Mapping[str, str]) -> dict[str, str]:
-        """Return the cells of a name without values. Without a status it has the state of the import. A live name
-        without a target is described, if the table has no column of targets. If it has one, the name is reserved until
-        its target is known.
+        """Return the cells of a name without values. Without a target it is described, or reserved if the table has
+        targets.
         """
         result = dict(cells)
         if not cells.get("status"):

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    """Record a rule, prefix record, counter or UUID of a table in a transaction. Return whether it is new. ``row`` is
-    the parsed row. Return False for values that are recorded already. Raises :class:`BindingError` if other values are
-    recorded.
+    """Record a rule, prefix record, counter or UUID of a table. False if it is recorded already. Raises
+    :class:`BindingError` if other values are.
     """
     match row:
         case RuleRow():

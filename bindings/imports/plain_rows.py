@@ -1,8 +1,6 @@
-"""Most rows of a table: a new ARK, its target, and perhaps a resource and elements. They are converted at once.
-
-Such a row states only what :meth:`PlainRows.change` compares. All other values are those of every new name, and are
-made once. The result is that of :func:`~ararat.bindings.tables.columns.fields` and
-:func:`~ararat.bindings.names.assignment.bind`, which take several times as long and convert all other rows.
+"""Convert most rows of a table at once: those with a new ARK, its target, and perhaps a resource and elements. The
+result is that of :func:`~ararat.bindings.tables.columns.fields` and :func:`~ararat.bindings.names.assignment.bind`,
+which take several times as long and convert all other rows.
 """
 
 from __future__ import annotations
@@ -40,15 +38,7 @@ def _columns(names: tuple[str, ...]) -> _Columns:
 
 
 class PlainRows:
-    """The changes of rows that bind new names at the time ``now``, in UTC.
-
-    >>> from datetime import UTC
-    >>> rows = PlainRows(datetime(2026, 11, 28, tzinfo=UTC))
-    >>> rows.change({"identifier": "ark:/12345/x-1", "target": "HTTPS://example.org/1"}).after.target
-    'https://example.org/1'
-    >>> rows.change({"identifier": "ark:/12345/x-1", "target": "", "status": "withdrawn"}) is None
-    True
-    """
+    """The changes of rows that bind new names at the time ``now``, in UTC."""
 
     def __init__(self, now: datetime) -> None:
         first = Fields(target="https://example.org/").for_name("ark:12345/x")
@@ -56,9 +46,7 @@ class PlainRows:
         self._shared = dict(self.example.__dict__)
 
     def change(self, cells: Mapping[str, str]) -> Change | None:
-        """Return the change that binds the name of a row, if it is new. Return None for a row with other values.
-        ``cells`` are the texts of the row by column.
-        """
+        """Return the change that binds the name of a row, if it is new, or None for a row with other values."""
         text = "".join(cells.values())
         # No value has a control character, a line break or an unusual space.
         if len(text) > _MOST_CHARACTERS or not text.isprintable():

@@ -16,11 +16,10 @@ MAX_LISTED = 100
 
 
 class ImportEffect(NamedTuple):
-    """The effect of one line of an imported table on its name: the outcome, and the binding before and after.
+    """The effect of one line of an imported table on its name.
 
     - ``outcome``: what the line does, such as "added" or "relocated".
-    - ``before``: the binding before it; None for a new name.
-    - ``after``: the binding after it. For the outcome "set" it is the parsed rule, prefix record or counter.
+    - ``before``: None for a new name. ``after``: for the outcome "set", the parsed rule, prefix record or counter.
     - ``minted``: whether the name is new and was drawn for this line. A dry run draws names that are not kept.
     """
 
@@ -32,9 +31,8 @@ class ImportEffect(NamedTuple):
 
 
 class NotedLine(NamedTuple):
-    """A line of an imported table that has an error or a warning. ``line`` is its number, ``code`` the stable name of
-    the problem, and ``message`` a sentence. ``identifier`` is the text in its column "identifier", or else its
-    resource, in quotation marks.
+    """A line of an imported table that has an error or a warning. ``identifier`` is the text in its column
+    "identifier", or else its resource, in quotation marks.
     """
 
     line: int
@@ -63,22 +61,19 @@ Expect = Callable[[ImportEffect], str | None]
 class Summary:
     """The result of an import or a dry run. Most fields are numbers of lines; the lists have the first hundred.
 
-    - ``lines``: the number of lines; ``added``: new public names; ``unchanged``: names whose values are recorded
-      already.
+    - ``added``: new public names. ``unchanged``: names whose values are recorded already.
     - ``published``: reserved names that become public, because their line has the status "live".
     - ``updated``, ``claimed``, ``relocated``: names with new metadata, with a first resource, with a new place.
-    - ``withdrawn``: names that the line withdraws.
     - ``minted``: new names of lines without a name. They are counted as added or reserved too.
-    - ``reserved``, ``rules``, ``prefixes``, ``settings``: reserved names, rules, prefix records and counters that are
-      new.
+    - ``reserved``, ``rules``, ``prefixes``, ``settings``: new reserved names, rules, prefix records and counters.
     - ``refusals``: the number of lines with an error; ``refused``: the first of them.
-    - ``warnings``: the number of warnings. Those about new names: invisible or non-ASCII characters (A-09), personal
-      data, a name that software can confuse with another bound name (A-08), a date before 1970, or a probable mistake
-      (:mod:`~ararat.bindings.checks.new_names`). Those about new values: a line break that became a space, or UTF-8
-      that was read in another encoding. ``warned``: the first of them.
+    - ``warnings``, ``warned``: the same for warnings: invisible or non-ASCII characters (A-09), personal data, names
+      that software can confuse (A-08), a date before 1970, a probable mistake
+      (:mod:`~ararat.bindings.checks.new_names`), a line break that became a space, or UTF-8 that was read in another
+      encoding.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
-    - ``written``: False after a dry run, and if the check refused a line. A line that is refused since the check, and a
-      refused name of a dump, are left out. It is False then only if all are refused.
+    - ``written``: False after a dry run, and if the check refused a line. If lines are left out, as those of a dump or
+      those refused since the check, it is False only if all are refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
     - ``read_as``: the detected encoding, delimiter and columns of the file.
     - ``continued``: whether the import continued one that was interrupted.

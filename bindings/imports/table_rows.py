@@ -59,8 +59,7 @@ class ImportedTable:
 
     - ``file``: its name for the history and for messages.
     - ``rows``: yields its rows from the first one, each time in the same way.
-    - ``mint``: the shoulder for rows without a name, or None.
-    - ``relocate``: whether a new target needs no resource.
+    - ``mint``: the shoulder for rows without a name. ``relocate``: whether a new target needs no resource.
     - ``renumber``: whether another resource of a recorded name is its corrected number. Its own resource stays.
     - ``keeps_numbers``: whether a number that a spreadsheet program probably changed is ignored.
     - ``only_names``: whether other rows than names are refused, and times of creation are left out.
@@ -80,11 +79,10 @@ class ImportedTable:
 class Listeners(NamedTuple):
     """The functions that an import calls for each row.
 
-    - ``report``: called with each refused row and each warning. ``effect``: called with the effect of each other row.
-      Both are called by the check, and for the rows that are written without one.
-    - ``written``: called instead of ``effect`` when rows are written that were checked before.
+    - ``report``: with each refused row and each warning. ``effect``: with the effect of each other row.
+    - ``written``: instead of ``effect`` when rows are written that were checked before.
     - ``expect``: returns why a row is refused with the code ``preview-changed``, or None.
-    - ``after``: called in each transaction that writes, with its connection, behind the rows.
+    - ``after``: in each transaction that writes, with its connection, behind the rows.
     """
 
     report: Report | None = None
@@ -95,8 +93,8 @@ class Listeners(NamedTuple):
 
 
 class TableRows(Source[Summary]):
-    """The rows of ``table`` as a source of the runner. ``actor`` imports them, and ``listeners`` are called. With
-    ``stops``, the first block with a refused row is not written and ends the import.
+    """The rows of a table as a source of the runner. With ``stops``, the first block with a refused row is not written
+    and ends the import.
     """
 
     action = "import"
@@ -697,9 +695,8 @@ class TableRows(Source[Summary]):
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector while some lines are imported. The lines need thousands of objects and no reference
-    cycle, so they are freed without it. It would visit all of them several times, which takes a sixth of the time of an
-    import in a web server. In a command it takes less, because the other objects are frozen.
+    """Pause the garbage collector while lines are imported. They need thousands of objects and no reference cycle, and
+    it would take a sixth of the time of an import in a web server.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -737,8 +734,8 @@ def _key(request: Change | Fields | OtherRow | BindingError) -> str | None:
 
 
 def _with_record(row: Row, request: Fields | BindingError, current: Mapping[str, Binding]) -> Fields | BindingError:
-    """Return the fields of a row, with the recorded target and kind for empty cells. The table has no white space
-    around texts. A recorded text that differs only in it stays unchanged.
+    """Return the fields of a row, with the recorded target and kind for empty cells. A recorded text that differs only
+    in white space around it stays.
     """
     before = current.get(_key(request) or "")
     if before is None:
@@ -777,8 +774,8 @@ def _with_resource(fields: Fields, before: Binding | None) -> Fields:
 
 
 def _of_another_thing(error: BindingError, before: Binding, fields: Fields) -> BindingError:
-    """Return the error of a row whose name is recorded for another thing, with its title, or that its number was
-    probably changed by a spreadsheet program.
+    """Return the error of a row whose name is recorded for another thing, or whose number a spreadsheet program
+    changed.
     """
     recorded, given = before.resource, fields.resource
     if not recorded or not given:

@@ -1,8 +1,6 @@
-"""The folder of a log: its checkpoint and its tiles as files, which any web server can serve.
-
-A file is complete or it does not exist: it is written under another name and renamed. :meth:`LogFolder.flush` returns
-when all written files are on the disk, also after a loss of power. The methods that write raise
-:class:`~ararat.middleware.BindingError` with the code ``log-write`` for an error of the file system.
+"""The folder of a log: its checkpoint and its tiles as files, which any web server can serve. A file is written under
+another name and renamed, so it is complete or does not exist. :meth:`LogFolder.flush` returns when all are on the disk.
+The methods that write raise :class:`~ararat.middleware.BindingError` with the code ``log-write``.
 """
 
 from __future__ import annotations
@@ -40,15 +38,11 @@ class LogFolder:
 
     @property
     def versions(self) -> Path:
-        """The path of the database that keeps the published versions of a table file. It is next to the folder of the
-        public log.
-        """
+        """The path of the database with the published versions of a table file, next to the folder."""
         return self.path.with_name(f"{self.path.name}.sqlite")
 
     def checkpoint(self) -> bytes | None:
-        """Return the content of the published checkpoint of the public log, or None if the folder has none. Raises
-        :class:`LogError` if it cannot be read.
-        """
+        """Return the content of the published checkpoint, or None. Raises :class:`LogError` if it cannot be read."""
         try:
             return read_regular(self.path / CHECKPOINT, MAX_BYTES + 1)
         except FileNotFoundError:
@@ -58,9 +52,7 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of the tile ``tile`` of the public log. Raises :class:`LogError` if its file does not
-        exist or cannot be read.
-        """
+        """Return the content of a tile. Raises :class:`LogError` if its file cannot be read."""
         try:
             return read_regular(self.path / tile.path, MAX_TILE)
         except OSError as error:
@@ -68,9 +60,7 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def write(self, tile: Tile, content: bytes) -> None:
-        """Write ``content``, the bytes of the tile ``tile``, to the file of the tile in the folder of the public log. A
-        file with the same content is not changed.
-        """
+        """Write the file of a tile. One with the same content is not changed."""
         path = self.path / tile.path
         with _writing(path):
             try:
@@ -96,9 +86,7 @@ class LogFolder:
         self._written.clear()
 
     def publish(self, checkpoint: bytes) -> None:
-        """Replace the published checkpoint of the public log by ``checkpoint``. All other files must be on the disk
-        before.
-        """
+        """Replace the published checkpoint. All other files must be on the disk before."""
         path = self.path / CHECKPOINT
         unfinished = path.with_name(f"{CHECKPOINT}{_UNFINISHED}")
         with _writing(path):
@@ -109,9 +97,7 @@ class LogFolder:
         _sync(self.path)
 
     def remove_partial(self, tile: Tile) -> None:
-        """Delete the incomplete tiles of the public log that the full tile ``tile`` replaces. Nothing is deleted if the
-        full tile has no file.
-        """
+        """Delete the incomplete tiles that a full tile replaces, if it has a file."""
         full = self.path / Tile(tile.level, tile.index).path
         folder = full.with_name(f"{full.name}.p")
         if not full.exists() or not folder.is_dir():

@@ -1,10 +1,9 @@
 """Copies of the texts of names: replies to repeated requests, answers to forms, jobs, uploaded tables, exported files.
+The tables declare which columns hold copies, and how long (:mod:`~..storage.tables.retention`).
 
-The tables declare which of their columns hold copies, and how long (:mod:`~..storage.tables.retention`). Old copies are
-deleted (:func:`delete_old`). A redaction deletes the copies of all work that has ended (:func:`delete_of_name`). Each
-of them can contain what it removes, also without the name: the values of a bulk edit, or the reason of a withdrawal. It
-deletes an uploaded table only if it contains the name, and stops unfinished jobs that concern the name. They can be
-started again.
+A redaction deletes the copies of all work that has ended, because each can contain what it removes, also without the
+name. It deletes an uploaded table only if it contains the name, and stops unfinished jobs that concern the name. They
+can be started again.
 """
 
 from __future__ import annotations
@@ -99,8 +98,8 @@ def limits(now: datetime) -> dict[str, str]:
 
 
 def delete_all_old(bindings: Bindings) -> None:
-    """Delete all old copies in short transactions, and write nothing if there are none. Raises ReadOnlyBindings and
-    BindingsUnavailable. A server calls it about once an hour, and ``ararat backup`` for a database without one.
+    """Delete all old copies in short transactions, and write nothing without any. A server calls it about once an hour,
+    and ``ararat backup`` for a database without one. Raises ReadOnlyBindings and BindingsUnavailable.
     """
     now = bindings.now()
     while isinstance(bindings.store, DatabaseStore) and bindings.store.current_rows(OLD, **limits(now)):
@@ -108,9 +107,7 @@ def delete_all_old(bindings: Bindings) -> None:
 
 
 def delete_old(connection: Connection, now: datetime) -> None:
-    """Delete some of the old copies. ``connection`` is an open connection to the database. Call it again until
-    :data:`OLD` has no row: a check can have a million names.
-    """
+    """Delete some of the old copies. Call it again until :data:`OLD` has no row: a check can have a million names."""
     for table, old in _LIMITED.items():
         if old.way == "emptied":
             _empty_some(connection, table, _OLD[table], now)
@@ -121,11 +118,8 @@ def delete_old(connection: Connection, now: datetime) -> None:
 def delete_of_name(
     connection: Connection, key: str, spellings: Collection[str], operations: Collection[int], now: datetime
 ) -> None:
-    """Delete the copies of a redacted name, and those that cannot be searched for it.
-
-    - ``connection``: an open connection to the database.
-    - ``key``: the normal form of the name. ``spellings``: this and those under which it was bound.
-    - ``operations``: the numbers of the operations whose changes of the name are redacted.
+    """Delete the copies of a redacted name, and those that cannot be searched for it. ``spellings`` are its normal form
+    and those under which it was bound, and ``operations`` the numbers of those whose changes are redacted.
     """
     mentions = Mentions(spellings)
     for table in _HOLDERS:

@@ -24,17 +24,15 @@ class Mentions:
         self._pattern = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, sorted(parts)))})(?![a-z0-9])")
 
     def are_in(self, data: bytes | str | None) -> bool:
-        """Return whether data has the name, or cannot be searched. ``data`` is a text, or bytes that zlib has
-        compressed, such as an uploaded file.
+        """Return whether data has the name, or cannot be searched. Bytes were compressed by zlib, as an uploaded file
+        is.
         """
         if data is None:
             return False
         return self._in_text(data) if isinstance(data, str) else self._in_file(data)
 
     def are_in_packed(self, data: str | None) -> bool:
-        """Return whether ``data``, bytes that were compressed and written as base64, has the name, or cannot be
-        searched.
-        """
+        """Return whether data that was compressed and written as base64 has the name, or cannot be searched."""
         try:
             return bool(data) and self._in_file(base64.b64decode(data))
         except binascii.Error:
@@ -66,8 +64,8 @@ def _plain(text: str) -> str:
 
 
 def _parts(stored: bytes) -> Iterator[bytes]:
-    """Yield the parts of a compressed file, each with the end of the part before: a file can have 100 MB. Each begins
-    at an even place, as a character of UTF-16 does. Raises zlib.error.
+    """Yield the parts of a compressed file of up to 100 MB, each with the end of the part before, at an even place for
+    UTF-16. Raises zlib.error.
     """
     unpacked, kept, more = zlib.decompressobj(), b"", stored
     while True:

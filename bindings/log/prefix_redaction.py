@@ -75,9 +75,7 @@ def _without_contacts(record: PrefixRecord) -> PrefixRecord:
 
 
 def _forget_texts(connection: Connection, key: str, last: int, record: PrefixRecord | None) -> int:
-    """Remove the texts of the changes up to the revision ``last`` that the record does not have. Return their
-    number.
-    """
+    """Remove the texts of changes up to the revision ``last`` that the record does not have. Return their number."""
     of_events = prefix_events.c.prefix == key, prefix_events.c.revision <= last
     for name in of_table(prefix_events).of_owner:
         column = prefix_events.c[name]

@@ -1,9 +1,8 @@
 """Create a log, and publish the new events of a database in it.
 
-A publication writes the tiles, waits until they are on the disk, and records size and root in the database. It then
-signs them, requests cosignatures and replaces the checkpoint. After a crash at any place, the next publication
-continues. It refuses to sign if the database or the folder is older than the other one. A signature of two different
-trees cannot be taken back.
+A publication writes the tiles to the disk, and records size and root in the database. It then signs them, requests
+cosignatures and replaces the checkpoint. After a crash, the next publication continues. It refuses to sign if the
+database or the folder is older than the other one: signatures of two trees cannot be taken back.
 """
 
 from __future__ import annotations
@@ -34,12 +33,8 @@ from .witnesses.cosigning import Cosigning, Witnessing
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """The result of :func:`publish`: the new checkpoint of the public log, and the witnesses that cosigned it.
-
-    - ``checkpoint``: the published checkpoint.
-    - ``added``: the number of entries since the checkpoint before.
-    - ``cosigned``: the names of the witnesses that cosigned now. ``failures``: why other witnesses did not, by the name
-      in the policy.
+    """The result of :func:`publish`. ``added`` is the number of entries since the checkpoint before. ``cosigned`` names
+    the witnesses that cosigned now; ``failures`` are the reasons of others, by their name in the policy.
     """
 
     checkpoint: Checkpoint
@@ -49,11 +44,8 @@ class Publication:
 
 
 def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: str) -> VerifierKey:
-    """Create an empty verifiable log for the database ``store``, and return its public key.
-
-    ``folder`` is the folder with the files of the public log. ``key_path`` is the path of the file with the private
-    key. It consists of a key file, a folder with a checkpoint of 0 entries, and rows in the database. Return its public
-    key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
+    """Create an empty log: a key file, a folder with a checkpoint of 0 entries, and rows in the database. Return its
+    public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
     """
     if read_published(folder) is not None:
         raise BindingError("log-exists", f"the folder {display.escape(str(folder))} has a log already")
@@ -69,12 +61,11 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
 def publish(
     store: DatabaseStore, folder: LogFolder, key_path: Path, witnessing: Witnessing | None = None
 ) -> Publication:
-    """Add all new changes of names to the verifiable log of the database ``store``, and publish a signed checkpoint.
+    """Add all new changes of names to the log, and publish a signed checkpoint.
 
-    ``folder`` contains the files of the log. ``key_path`` is the path of the file with the private key. ``witnessing``
-    defines the witnesses that cosign; None requests no cosignatures. The events of names that have become live by their
-    date are written first. Nothing is changed without new events, unless the published checkpoint lacks the quorum.
-    Raises :class:`BindingError`:
+    The events of names that have become live by their date are written first. Nothing is changed without new events,
+    unless the published checkpoint lacks the quorum. ``witnessing`` defines the witnesses that cosign. Raises
+    :class:`BindingError`:
 
     - ``log-missing``: the database has no log; ``log-key``: the key is not that of the log or cannot be read.
     - ``log-busy``: another process publishes at the same time.
@@ -82,8 +73,7 @@ def publish(
     - ``log-folder``: the folder is older than the database, or files are missing or damaged.
     - ``log-fork``: the database and the published checkpoint contradict each other.
     - ``log-changed``, ``log-event``: another program changed the database.
-    - ``log-quorum``: not enough witnesses have cosigned.
-    - ``log-write``: a file cannot be written.
+    - ``log-quorum``: not enough witnesses have cosigned. ``log-write``: a file cannot be written.
     """
     with locked_key(key_path) as key:
         publish_due(store)
@@ -121,9 +111,7 @@ def publish(
 
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
-    """Return the recorded state of the public log of the database ``store``. If ``key`` is set, it must be the key of
-    this log.
-    """
+    """Return the recorded state of a log. If ``key`` is set, it must be that of the log."""
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
     if key is not None and key.verifier != current.key:
@@ -132,8 +120,8 @@ def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
 
 
 def read_published(folder: LogFolder) -> bytes | None:
-    """Return the content of the published checkpoint in the folder of a public log, or None without one. Raises
-    :class:`BindingError` with the code ``log-folder`` if it cannot be read.
+    """Return the published checkpoint of a folder, or None. Raises :class:`BindingError` (``log-folder``) if it cannot
+    be read.
     """
     try:
         return folder.checkpoint()
@@ -142,8 +130,8 @@ def read_published(folder: LogFolder) -> bytes | None:
 
 
 def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
-    """Return the published checkpoint in the folder of a public log, after its signature by ``key`` was verified.
-    Raises :class:`BindingError` with the code ``log-folder`` without one.
+    """Return the published checkpoint, with the verified signature by ``key``. Raises :class:`BindingError`
+    (``log-folder``) without one.
     """
     content = read_published(folder)
     if content is None:
@@ -155,9 +143,7 @@ def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
 
 
 def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> None:
-    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree. ``folder``
-    is the folder with the files of the public log.
-    """
+    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree."""
     try:
         root = tree.root_hash(published.size, hash_reader(head.size, folder.read))
     except LogError as error:
@@ -167,11 +153,8 @@ def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> N
 
 
 def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> GrowingTree:
-    """Return the tree of the entries that the database has recorded, so that new entries can be appended.
-
-    ``head`` is the recorded tree, and ``published`` the published checkpoint. Both are of the public log in ``folder``.
-    Raises :class:`BindingError` with the code ``log-restored``, ``log-fork`` or ``log-folder`` if the folder does not
-    contain it.
+    """Return the recorded tree of entries, to append new ones. Raises :class:`BindingError` (``log-restored``,
+    ``log-fork``, ``log-folder``) if the folder does not contain it.
     """
     if published.size > head.size:
         size = counted(published.size, "entry", "entries")
@@ -192,10 +175,7 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
 
 
 def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosigning | None = None) -> None:
-    """Sign the recorded tree of a log, request cosignatures, and replace the published checkpoint in the folder.
-
-    ``folder`` is the folder with the files of the public log. ``key`` is the secret key, and ``head`` the recorded
-    tree. ``cosigning`` requests cosignatures, if it is set. Raises :class:`BindingError` like
+    """Sign the recorded tree of a log, request cosignatures, and replace the published checkpoint. Raises like
     :meth:`.Cosigning.cosign`.
     """
     checkpoint = Checkpoint(origin=key.name, size=head.size, root=head.root)
@@ -206,8 +186,8 @@ def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosignin
 
 
 def _remove_partial(folder: LogFolder, old: int, current: int) -> None:
-    """Delete the partial tiles of a tree that are full in the tree of ``current`` entries. A client can still read the
-    checkpoint of ``current`` entries, which was replaced only now.
+    """Delete the partial tiles of the tree before, which clients of the checkpoint of ``current`` entries do not
+    read.
     """
     for tile in last_tiles(old):
         if tile_at(tile.level, tile.index, current).width == WIDTH:

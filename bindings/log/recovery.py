@@ -1,10 +1,6 @@
-"""Repair a log whose database or folder was lost and restored from an older backup.
-
-- The folder is older or damaged: its tiles are written again from the database.
-- The database is older: the entries that it does not know are recorded from the folder. A change that is in the log and
-  not in the database stays in the log.
-
-Nothing is changed if the database and the published checkpoint contradict each other.
+"""Repair a log whose database or folder was restored from an older backup. The tiles of an older folder are written
+again from the database. Entries that an older database does not know are recorded from the folder; their changes stay
+lost in the database. Nothing is changed if the database and the published checkpoint contradict each other.
 """
 
 from __future__ import annotations
@@ -41,12 +37,9 @@ MAX_LOST = 1_000
 
 @dataclass(kw_only=True)
 class Recovery:
-    """The result of :func:`recover`: what was repaired, and which changes the database has lost.
-
-    - ``adopted``: the number of entries that were recorded in the database.
-    - ``rebuilt``: the number of entries whose tiles were written from the database.
-    - ``lost``: changes that are in the public log and not in the database: the name and its revision, at most
-      :data:`MAX_LOST`; ``lost_count`` is their number.
+    """The result of :func:`recover`. ``adopted`` entries were recorded in the database, and ``rebuilt`` ones written to
+    the folder. ``lost`` are changes of the log that the database lacks: names with revisions, at most :data:`MAX_LOST`
+    of ``lost_count``.
     """
 
     adopted: int = 0
@@ -66,12 +59,9 @@ class _Dry(LogFolder):
 
 
 def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery:
-    """Repair a verifiable log after its database or its folder was restored from an older backup.
-
-    ``key_path`` is the path of the file with the private key. ``folder`` contains the files of the log. Afterwards,
-    both contain the same entries. Publish new events afterwards. Raises :class:`BindingError` with the code
-    ``log-fork`` if they contradict each other. The code is ``log-folder`` if the folder lacks entries that the database
-    does not have. The codes of :func:`.publishing.publish` are possible, too.
+    """Repair a log after its database or its folder was restored from an older backup, so that both have the same
+    entries. Publish new events afterwards. Raises :class:`BindingError` like :func:`.publishing.publish`: ``log-fork``
+    if they contradict each other, ``log-folder`` if the folder lacks entries that the database does not have.
     """
     with locked_key(key_path) as key:
         current = read_state(store, key)

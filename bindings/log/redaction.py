@@ -1,6 +1,6 @@
-"""Remove personal values from the history of a name. The entries of the log stay as they are, and all proofs stay
-valid: an entry has only hashes. The hashes replace the salts in the database, so that the removed values cannot be
-guessed from them. The redaction is an event itself.
+"""Remove personal values from the history of a name. The entries of the log have only hashes, so they and all proofs
+stay valid. The hashes replace the salts in the database, so that the values cannot be guessed. The redaction is an
+event.
 """
 
 from __future__ import annotations
@@ -46,13 +46,10 @@ _OF_EVENTS, _OF_RESOURCE = "events_never_changed", "bindings_never_reassigned"
 
 @dataclass(frozen=True, kw_only=True)
 class Redaction:
-    """The result of :func:`redact`: the new event of the name, and the number of events whose values were removed.
-
-    - ``revision``: the revision of the new event; None for a deleted name, which gets no event.
-    - ``logged``: the number of these events that are in the public log.
-    - ``is_erased``: whether the files of the database have none of the values any more. False if another program reads
-      the write-ahead log of SQLite: then it has them until the next large change. None for PostgreSQL, which keeps them
-      until ``VACUUM``.
+    """The result of :func:`redact`. ``revision`` is that of the new event; None for a deleted name. ``events`` were
+    redacted, of which ``logged`` are in the public log. ``is_erased`` is whether the files of the database have none of
+    the values: False if another program reads the log of SQLite, None for PostgreSQL, which keeps them until
+    ``VACUUM``.
     """
 
     revision: int | None
@@ -70,18 +67,15 @@ def redact(
     reason: str | None = None,
     actor: Actor | str | None = None,
 ) -> Redaction:
-    """Remove personal values from the history of the name ``identifier``: metadata, reasons, actors and sources of its
-    events. The name can be a reserved name that was deleted. Copies of its values are deleted, too:
-    :func:`.kept_copies.delete_of_name` describes which.
+    """Remove personal values from the history of a name: metadata, reasons, actors and sources, and copies of them
+    (:func:`.kept_copies.delete_of_name`). It can be a reserved name that was deleted.
 
     - ``revisions``: the events to redact; without it, all events and the binding itself.
-    - ``resource``: replace the resource, too, in all events. The name then has no resource that another thing could
-      have.
+    - ``resource``: replace the resource, too, in all events. No other thing can have the new one.
     - ``reason``: why, for the audit, which only administrators read. It must not have the removed values.
-    - ``actor``: the actor of the new event, or None.
 
     Target, kind, status and times stay. Raises :class:`BindingError` with the code ``not-bound``, ``reason-text`` or
-    ``revision-unknown`` for an event that does not exist, and :class:`ReadOnlyBindings` for a file.
+    ``revision-unknown``, and :class:`ReadOnlyBindings` for a file.
     """
     key = naming.key_of(identifier)
     why = None if reason is None else validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
@@ -176,9 +170,7 @@ def _forget_resources(connection: Connection, key: str, resources: Collection[st
 
 
 def protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:
-    """Disable or enable the triggers with the names ``trigger_names``. Other connections never see the tables without
-    them.
-    """
+    """Disable or enable triggers. Other connections never see the tables without them."""
     chosen_triggers = [each for each in triggers.triggers(transaction.dialect_name) if each.name in trigger_names]
     for name, table, create in chosen_triggers:
         if transaction.dialect_name == "postgresql":

@@ -1,6 +1,6 @@
-"""Assign the numbers of entries to events, and build the entries from the rows of the database. The number of an entry
-is assigned once, in a transaction, together with its salt. All later steps read both, so that a repeated publication
-writes the same bytes. Changes of names wait at most for one transaction, which has at most :data:`BATCH` events.
+"""Assign the numbers of entries to events, and build the entries from the rows of the database. A number is assigned
+once, together with a salt, so that a repeated publication writes the same bytes. Changes of names wait at most for one
+transaction of at most :data:`BATCH` events.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -68,11 +68,8 @@ _LOCK = "LOCK TABLE events IN SHARE MODE NOWAIT"
 
 
 class EventRow(NamedTuple):
-    """The row of a change of a name in the table ``events``, with the values that a log entry covers.
-
-    ``texts`` has the JSON of the fields with texts by key, and ``values`` the other columns that the hash covers.
-    ``id`` is the number of the row, ``revision`` the number of the change, ``action`` its kind, ``changed`` its time in
-    RFC 3339, and ``resource`` the resource or None.
+    """The row of a change in the table ``events``, with the values that a log entry covers: ``texts`` has the JSON of
+    the fields with texts by key, and ``values`` the other columns of the hash. ``changed`` is in RFC 3339.
     """
 
     id: int
@@ -103,23 +100,22 @@ class EventRow(NamedTuple):
         return before_target
 
     def state(self, salt: bytes) -> bytes:
-        """Return the field ``state`` of the log entry: the hash of all values of the name after the change. ``salt`` is
-        the secret random value of the event.
+        """Return the field ``state`` of the entry: the hash of all values after the change, with the salt of the
+        event.
         """
         return salt if len(salt) == HASH_BYTES else state_hash(salt, self.text())
 
     def thing(self, salt: bytes | None) -> bytes | None:
-        """Return the field ``thing`` of the log entry: the hash of the resource of the name. ``salt`` is the secret
-        random value of the name, or None. Return None if the name has no resource.
+        """Return the field ``thing`` of the entry: the hash of the resource with the salt of the name. None without
+        one.
         """
         if self.resource is None or salt is None:
             return None
         return salt if len(salt) == HASH_BYTES else thing_hash(salt, self.resource)
 
     def entry(self, salt: bytes, name_salt: bytes | None, before: int | None) -> bytes:
-        """Return the log entry of this event as bytes. ``before`` is the number of the previous entry of the name, or
-        None. ``salt`` is the secret random value of the event, and ``name_salt`` that of the name or None. Raises
-        :class:`BindingError` with the code ``log-event`` for values that Ararat does not write.
+        """Return the log entry of this event; ``before`` is the number of the previous entry of the name. Raises
+        :class:`BindingError` (``log-event``) for values that Ararat does not write.
         """
         try:
             return entry_bytes(
@@ -166,17 +162,15 @@ def _of_json(column: str, text: str) -> str:
 
 
 class Block(NamedTuple):
-    """Several log entries that follow each other. ``entries`` are their bytes, and ``hashes`` their leaf hashes (32
-    bytes each).
-    """
+    """Neighbouring log entries as bytes, and their leaf hashes."""
 
     entries: list[bytes]
     hashes: list[bytes]
 
 
 class Sequencer:
-    """A source of the log entries of a database, which assigns numbers to the events that have none. ``size`` is the
-    number of entries that :meth:`blocks` has yielded, after the entries of the recorded tree.
+    """A source of the log entries of a database, which numbers new events. ``size`` is the number of entries after
+    :meth:`blocks`.
     """
 
     def __init__(self, store: DatabaseStore, size: int, searched: int) -> None:
@@ -186,9 +180,9 @@ class Sequencer:
         self.searched = searched
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the log entries from the number ``size`` on: those that have a number, then those of new events. Raises
-        :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another program.
-        The code is ``log-busy`` if another process adds entries at the same time.
+        """Yield the log entries from the number ``size`` on, also of new events. Raises :class:`BindingError`:
+        ``log-event`` or ``log-changed`` if another program changed an event, ``log-busy`` if another process adds
+        entries.
         """
         with self._store.transaction(large=True) as transaction:
             assigned = state.assigned(transaction.connection)
@@ -248,9 +242,7 @@ class Sequencer:
 
 
 class LoggedEvent(NamedTuple):
-    """A change of a name that is in the public log, with the ``number`` of its entry. ``salt`` and ``name_salt`` are
-    the secret random values of the event and of the name.
-    """
+    """A change of a name in the public log, with the number of its entry and the salts of the event and the name."""
 
     number: int
     salt: bytes
@@ -259,16 +251,14 @@ class LoggedEvent(NamedTuple):
 
 
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
-    """Return the changes of a name that have an entry in the public log, in the order of their revisions. ``key`` is
-    the key in the tables.
-    """
+    """Return the changes of a key that have an entry in the public log, in the order of their revisions."""
     rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=Dialect(transaction.dialect_name).mark), (key,))
     return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
 
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
-    """Return the number of changes that are not in the public log yet. Return also the time of the first one, or None.
-    Only events after the number ``searched`` are counted.
+    """Return the number of changes behind the event ``searched`` that are not in the public log, and the time of the
+    first.
     """
     number, since = _rows(transaction, _COUNT, searched, searched)[0]
     return number, since
@@ -281,9 +271,8 @@ def _raise_lost(number: int) -> bytes:
 def recorded_blocks(
     store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _raise_lost
 ) -> Iterator[Block]:
-    """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database. ``lost``
-    returns an entry whose event the database does not have. Raises :class:`BindingError` with the code ``log-changed``
-    if the rows of an entry do not have its hash.
+    """Yield the log entries from ``start`` to before ``end`` from the rows of the database. ``lost`` returns an entry
+    whose event it lacks. Raises :class:`BindingError` (``log-changed``) if rows do not have the hash of their entry.
     """
     before: dict[str, int] = {}
     for first in range(start, end, BATCH):

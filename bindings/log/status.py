@@ -19,13 +19,12 @@ from .sequencer import new_events
 
 @dataclass(frozen=True, kw_only=True)
 class LogStatus:
-    """The comparison of a public log in its folder with the database: how many changes are not published yet.
+    """The comparison of a public log in its folder with the database.
 
-    - ``published``: the number of entries of the checkpoint in the folder; None if it cannot be read.
-    - ``recorded``: the number of entries that the database has recorded.
-    - ``new``: the number of changes without an entry in a recorded tree.
-    - ``since``: the time of the first change that is not published, or None.
-    - ``fault``, ``code``: why :func:`.publishing.publish` would refuse to sign, and the code of the error; or None.
+    - ``published``: the number of entries of the checkpoint; None if it cannot be read. ``recorded``: those of the
+      database.
+    - ``new``: the number of changes without an entry in a recorded tree. ``since``: the time of the first, or None.
+    - ``fault``, ``code``: why :func:`.publishing.publish` would refuse to sign; or None.
     """
 
     key: VerifierKey
@@ -56,9 +55,7 @@ class LogStatus:
 
 
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
-    """Compare the log in a folder with the database, and return which changes are not published yet. ``folder`` is the
-    folder with the files of the public log. Raises :class:`BindingError` with the code ``log-missing``.
-    """
+    """Compare the log in a folder with the database. Raises :class:`BindingError` (``log-missing``)."""
     published = fault = code = None
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)

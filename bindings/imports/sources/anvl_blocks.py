@@ -1,6 +1,5 @@
-"""Read blocks of ANVL: a line that begins a block and names its identifier, then one line for each element. An empty
-line ends a block. A line that begins with white space continues the value before it. A line that begins with ``#`` is a
-comment.
+"""Read blocks of ANVL: a line that names an identifier, then one line for each element, until an empty line. White
+space at the beginning continues the value before, and ``#`` begins a comment.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ IdentifierOf = Callable[[str], str | None]
 
 
 class AnvlBlock(NamedTuple):
-    """The elements of one identifier in an ANVL file, such as a dump of EZID or noid. ``line`` is the number of its
-    first line. ``identifier`` is the identifier as written. ``elements`` are pairs of name and text in their order.
-    """
+    """The elements of one identifier in an ANVL file, as pairs of name and text, with the number of its first line."""
 
     line: int
     identifier: str
@@ -27,9 +24,9 @@ class AnvlBlock(NamedTuple):
 
 
 def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[AnvlBlock]:
-    """Read an ANVL file, and yield one block for each identifier in it. ``identifier_of`` returns the identifier in the
-    first line of a block, and None for other lines. ``expected`` is an example of such a line, for messages. Raises
-    :class:`TableError` with the code ``dump-syntax`` for a line that is not ANVL or belongs to no block.
+    """Yield the blocks of an ANVL file. ``identifier_of`` returns the identifier in the first line of a block, and None
+    for other lines. ``expected`` is an example of such a line for messages. Raises :class:`TableError`
+    (``dump-syntax``).
     """
     block: AnvlBlock | None = None
     lines.begin()

@@ -1,6 +1,5 @@
-"""Checksums of names and targets, to compare a dump with the database after its import. The checksum is SHA-256 of one
-line for each name, in the order of their bytes: the name in normal form, a tab, its target or nothing, and a line feed.
-These commands compute it for a database with no other names:
+"""Checksums of names and targets, to compare a dump with the database after its import: SHA-256 of a line for each
+name, in the order of their bytes, with the normal form, a tab, the target or nothing, and a line feed.
 
     ararat export --format tsv - | tail -n +2 | cut -f 1,2 | LC_ALL=C sort | sha256sum
 """
@@ -21,23 +20,15 @@ _NAMES_AT_ONCE = 1000
 
 
 class Checksum(NamedTuple):
-    """A checksum of the names in a dump or database. ``names`` is their number. ``sha256`` is the SHA-256 of names and
-    targets as 64 hexadecimal digits.
-    """
+    """A checksum of the names in a dump or database, as 64 hexadecimal digits, and their number."""
 
     names: int
     sha256: str
 
 
 class NameIndex:
-    """A temporary index on disk from the names of a dump to their targets, of any size. If a name is added twice, its
-    first target counts. Raises :class:`BindingsUnavailable` if the disk cannot store it.
-
-    >>> index = NameIndex()
-    >>> index.add("ark:12345/x", "https://example.org/")
-    >>> index.known(["ark:12345/x", "ark:12345/y"]), index.checksum().names
-    ({'ark:12345/x'}, 1)
-    >>> index.close()
+    """A temporary index on disk from the names of a dump to their targets, of any size. The first target of a name
+    counts. Raises :class:`BindingsUnavailable` if the disk is full.
     """
 
     def __init__(self) -> None:
@@ -45,9 +36,7 @@ class NameIndex:
         self._new: dict[str, str] = {}
 
     def add(self, key: str, target: str) -> None:
-        """Add the name ``key`` (a normal form) with its ``target`` in stored form. The target is "" if the name does
-        not have one.
-        """
+        """Add a normal form with its target in stored form, or ""."""
         self._new.setdefault(key, target)
         if len(self._new) >= _NAMES_AT_ONCE:
             self._store()
@@ -63,8 +52,8 @@ class NameIndex:
         return _checksum(self._sorted_names())
 
     def checksum_in(self, bindings: Bindings) -> Checksum:
-        """Return the checksum of the names in the index that ``bindings`` contains, with the targets in ``bindings``.
-        It is equal to :meth:`checksum` if the import recorded all names with their targets.
+        """Return the checksum of those names that ``bindings`` contains, with the targets there. It is equal to
+        :meth:`checksum` if the import recorded all.
         """
         return _checksum(self._recorded_targets(bindings))
 

@@ -1,6 +1,5 @@
-"""Open a dump that can be compressed with gzip, or be the only file in a ZIP archive. The content is read as a stream:
-nothing is unpacked to disk, and memory does not depend on its size. A content that is much larger than its archive is
-refused. So a small file cannot keep the import busy for hours.
+"""Open a dump that can be compressed with gzip, or be the only file in a ZIP archive. It is read as a stream, without
+unpacking to disk. A content much larger than its archive is refused, so that it cannot keep the import busy.
 """
 
 from __future__ import annotations
@@ -29,12 +28,9 @@ _GZIP, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06"
 
 @contextmanager
 def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
-    """Open a dump, and unpack it if its first bytes are those of gzip or ZIP. ``file`` is a path or a binary file; a
-    binary file stays open afterwards. The result is a context manager for a binary reader of the content.
-
-    Raises :class:`TableError` with the code ``archive-content`` for an archive that is damaged or encrypted, has
-    several files, or is too large. Raises the errors of :func:`~.wrong_files.refuse` for a file that is not a dump, and
-    OSError if the file cannot be opened or read.
+    """Open a path or binary file, and unpack it if it is gzip or ZIP. A binary file stays open. Raises
+    :class:`TableError` (``archive-content``) for an archive that is damaged, encrypted, too large, or has several
+    files. Raises like :func:`~.wrong_files.refuse` for a file that is not a dump, and OSError if it cannot be read.
     """
     name = name_of(file)
     with ExitStack() as stack:

@@ -1,10 +1,9 @@
 """Convert a record of a dump to a row of a table, with the columns of :mod:`~ararat.bindings.tables.columns`.
 
-A public name becomes live, or described if it has no target. A name that is recorded as reserved becomes live only if
-the dump states that it is public. An unavailable name becomes withdrawn. The spelling in the dump becomes the published
-spelling, and the owner becomes the actor of the first event. A value that the import would refuse is omitted and
-reported. So one wrong value does not stop the import of a name. A wrong name, and a wrong target of a public name, stay
-in the row: the import leaves such a name out (X-17). A long value is divided (X-11).
+A public name becomes live, or described without a target. A recorded reserved name becomes live only if the dump states
+that it is public, and an unavailable one becomes withdrawn. The owner becomes the actor of the first event. A value
+that the import would refuse is omitted and reported. A wrong name, and a wrong target of a public one, stay in the row:
+the import leaves it out (X-17). A long value is divided (X-11).
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ _SHORTEN = "shorten the value in the dump"
 
 
 def not_imported(record: DumpRecord, rules: NamingRules = NO_RULES) -> Omission | None:
-    """Return the reason why the name of a dump cannot be imported, or None if it can. ``rules`` are the rules of the
-    site for its names.
+    """Return the reason why the name of a dump cannot be imported, or None if it can.
 
     >>> print(not_imported(DumpRecord(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN
@@ -52,9 +50,8 @@ def not_imported(record: DumpRecord, rules: NamingRules = NO_RULES) -> Omission 
 
 
 def row(record: DumpRecord, now: datetime, passthrough: str = "no") -> tuple[Row, list[Omission]]:
-    """Convert the record ``record`` of a dump to a row of a table. Return the row and the values that are not imported.
-    ``now`` is the time of the import, in UTC. ``passthrough`` is "no", "normal" or "given", for names whose target has
-    a path.
+    """Convert a record of a dump to a row, and return also the values that are not imported. ``passthrough`` is "no",
+    "normal" or "given", for names whose target has a path.
     """
     omitted = list(record.omitted)
     cells: dict[str, str] = {"identifier": record.identifier}
@@ -146,12 +143,7 @@ def _parts(text: str) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    r"""Return ``text`` on one line: line breaks and other control characters become spaces. Bindings cannot contain
-    them.
-
-    >>> one_line("Maps\nof  the Ark")
-    'Maps of  the Ark'
-    """
+    """Return a text with spaces instead of line breaks and other control characters, which bindings cannot contain."""
     return _CONTROL.sub(" ", text).strip()
 
 

@@ -25,13 +25,11 @@ _PEEKED = 4096
 def read(
     file: str | Path | BinaryIO, source: str, encoding: str | None = None, read_as: ReadAs | None = None
 ) -> Generator[Entry, None, None]:
-    r"""Yield the names in a dump of EZID, arklet, noid or N2T, or in ERC records. Each of their formats can be read.
+    r"""Yield the names in a dump of one of :data:`SOURCES`, in any of its formats, also compressed (:mod:`compressed`).
 
-    Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.SkippedPart`.
-    ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``source`` is one of
-    :data:`SOURCES`. ``encoding`` is that of formats other than JSON and XML; the default is UTF-8. ``read_as`` receives
-    the properties of the file. Raises :class:`TableError` for a file that is not a dump of this source. Raises
-    :class:`BindingError` with the code ``encoding-unknown``, and OSError if the file cannot be opened or read.
+    A part that is not imported as a whole is a :class:`.SkippedPart`. ``encoding`` is that of formats other than JSON
+    and XML, by default UTF-8. ``read_as`` receives the properties of the file. Raises :class:`TableError` for a file
+    that is not a dump of this source, :class:`BindingError` (``encoding-unknown``), and OSError.
 
     >>> from io import BytesIO
     >>> [entry.identifier for entry in read(BytesIO(b":: ark:/12345/x5\n_status: reserved\n"), "ezid")]

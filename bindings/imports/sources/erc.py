@@ -36,8 +36,8 @@ _NOTHING = frozenset(("", "(:unav)", "(:unkn)", "no statement known"))
 
 
 def records(lines: Lines) -> Iterator[DumpRecord | SkippedPart]:
-    """Yield each ERC record of a file as a record of a dump. Raises :class:`TableError` for a line that is not ANVL or
-    precedes the first ``erc:``.
+    """Yield each ERC record of a file. Raises :class:`TableError` for a line that is not ANVL or precedes the first
+    ``erc:``.
     """
     for block in anvl_blocks.read(lines, _beginning, "erc:"):
         short = zip(_KERNEL, map(str.strip, block.identifier.split("|")), strict=False) if block.identifier else ()

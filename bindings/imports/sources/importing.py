@@ -31,8 +31,8 @@ _PASSING_ON = ("ezid", "arklet", "n2t")
 
 
 class OmittedValue(NamedTuple):
-    """A value in a dump of another system that is not imported, or that the import changes, with the reason. ``line``
-    is the line of the record, ``identifier`` the name in printable ASCII, and ``omitted`` the reason.
+    """A value in a dump that is not imported, or changed by the import. ``omitted`` has the reason, and ``identifier``
+    is in printable ASCII.
     """
 
     line: int
@@ -46,17 +46,15 @@ OmissionReport = Callable[[OmittedValue], object]
 
 @dataclass(slots=True)
 class Migration:
-    """The result of the import of a dump of another system: numbers of names, omitted values and checksums.
+    """The result of the import of a dump: numbers of names, omitted values and checksums.
 
-    - ``source``: the other system, such as "ezid".
-    - ``summary``: the result for each line, as for a table.
     - ``skipped``: the number of names that are not imported, because another system keeps them.
     - ``minted``: the number of names that were only minted, and are reserved now.
     - ``appended``: the number of names with a query or fragment in the target, to which the rest of a request is
-      appended as text.
-    - ``omissions``, ``omitted``: the values that are not imported; all are counted, and the first hundred listed.
-    - ``given``: the checksum of the names in the dump, without those that are skipped or only minted.
-    - ``result``: the checksum of the same names as they are recorded; None if nothing was written.
+      appended.
+    - ``omissions``, ``omitted``: the number of values that are not imported, and the first hundred of them.
+    - ``given``, ``result``: the checksums of the names in the dump that are neither skipped nor only minted, and of the
+      same names as recorded; None if nothing was written.
     """
 
     source: str
@@ -86,17 +84,13 @@ def import_dump(
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
-    r"""Import the names of the dump ``file`` of EZID, arklet, noid or N2T with their targets, metadata and states.
+    r"""Import the names of a dump with their targets, metadata and states. A name that cannot be bound is left out and
+    counts as a refusal, because a user cannot always correct the dump of another system.
 
-    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of rows so far. ``encoding`` is that of a text file; None detects it. The names are written in blocks, or
-    with ``atomic`` in one transaction. ``batch`` is the number of rows of one block. ``report`` is called for each
-    refused row. A name that cannot be bound is left out, and counts as a refusal in the summary. The others are
-    written, because a user cannot always correct the dump of another system. ``passthrough`` is "no", "normal" or
-    "given". The default is "no" for names of noid and of ERC records, and "given" for names of EZID, arklet and N2T.
-    These systems append the rest of a request to the target of each name. ``source`` is "ezid", "arklet", "noid", "n2t"
-    or "erc"; the content of the file shows its format (:mod:`.dump`). ``report_omission`` is called for each value that
-    is not imported. Raises like :func:`~ararat.bindings.imports.importing.import_table`.
+    ``source`` is "ezid", "arklet", "noid", "n2t" or "erc"; the content of the file shows its format (:mod:`.dump`).
+    ``passthrough`` is "no", "normal" or "given". The default is "no" for noid and ERC, and "given" for EZID, arklet and
+    N2T, which append the rest of a request to each target. ``report_omission`` is called for each value that is not
+    imported. The other arguments and the errors are those of :func:`~ararat.bindings.imports.importing.import_table`.
 
     >>> import io, tempfile
     >>> from ararat.middleware import open_bindings

@@ -1,5 +1,5 @@
 """Read the objects of a JSON file one by one: JSON Lines, an array of objects, or one object of objects. Memory depends
-on the largest object, not on the size of the file.
+on the largest object only.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _MAX_TOKEN = 40
 
 
 class Item(NamedTuple):
-    """One object of a JSON file. ``line`` is the line where it begins, from 1. ``value`` is its content. ``key`` is its
-    key in the outer object; None if the file is a list.
+    """One object of a JSON file, with its first line. ``key`` is its key in the outer object; None if the file is a
+    list.
     """
 
     line: int
@@ -31,15 +31,11 @@ class Item(NamedTuple):
 
 
 def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
-    r"""Yield the objects of a JSON file one by one; ``file`` is its name in messages.
-
-    ``stream`` is open for reading bytes. With ``keyed``, an object at the beginning whose values are objects is a map
-    from identifiers. Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not JSON or has other
-    values. The code is ``table-too-long`` for an object of more than 1,000,000 characters.
+    """Yield the objects of a JSON file. With ``keyed``, an object of objects at the beginning is a map from
+    identifiers. ``file`` is its name in messages. Raises :class:`TableError`: ``dump-syntax`` for another text,
+    ``table-too-long`` for an object of more than 1,000,000 characters.
 
     >>> from io import BytesIO
-    >>> [(item.line, item.value) for item in read(BytesIO(b'[{"a": 1},\n {"a": 2}]'), "a.json")]
-    [(1, {'a': 1}), (2, {'a': 2})]
     >>> [item.key for item in read(BytesIO(b'{"ark:/12345/x": {}, "ark:/12345/y": {}}'), "a.json", keyed=True)]
     ['ark:/12345/x', 'ark:/12345/y']
     """
@@ -57,8 +53,7 @@ def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
 
 
 def as_text(value: Any) -> str:
-    """Return the JSON value ``value`` as the text of a metadata element. A string stays, and null is "". A list of
-    strings has several values of the element.
+    """Return a JSON value as the text of a metadata element. A list of strings is several values.
 
     >>> as_text("a"), as_text(None), as_text([1]), as_text(["a", "b"])
     ('a', '', '[1]', 'a; b')

@@ -1,6 +1,6 @@
-"""Read names of N2T as JSON: a map from identifiers to objects, or objects with the member ``id`` or ``identifier``. An
-object has ``target``, ``created``, ``updated``, ``status`` and elements such as ``erc.who``. The member ``erc`` can be
-an object. The names of binders, such as ``_t``, are known too (:mod:`.noid.elements`).
+"""Read names of N2T as JSON: a map from identifiers to objects, or objects with the member ``id`` or ``identifier``.
+Members are ``target``, ``created``, ``updated``, ``status``, elements such as ``erc.who``, an object ``erc``, and the
+names of binders, such as ``_t`` (:mod:`.noid.elements`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _GROUPS = ("erc", "dc", "datacite")
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
-    """Yield each name of a JSON dump of N2T as a record. ``file`` is the name of the file in messages. ``stream`` is
-    open for reading bytes. Raises :class:`TableError` if the dump is not valid.
+    """Yield each name of a JSON dump of N2T. ``file`` is its name in messages. Raises :class:`TableError` if it is not
+    valid.
     """
     for item in json_items.read(stream, file, keyed=True):
         members = dict(item.value)

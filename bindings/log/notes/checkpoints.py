@@ -1,5 +1,5 @@
-"""Checkpoints: the signed number of entries of a log and the root of their tree. Source: `C2SP tlog-checkpoint
-<https://c2sp.org/tlog-checkpoint>`_.
+"""Checkpoints: the signed number of entries of a log and the root of their tree (`C2SP tlog-checkpoint
+<https://c2sp.org/tlog-checkpoint>`_).
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """The published state of a verifiable log: its name, its number of entries and the root of their tree.
-
-    - ``size``: the number of entries, from 0 to 2^63 - 1.
-    - ``root``: the root of the tree of these entries.
-    - ``extensions``: further lines, which have no meaning here.
+    """The published state of a verifiable log: its name, its number of entries (up to 2^63 - 1) and the root of their
+    tree. ``extensions`` are further lines, which have no meaning here.
     """
 
     origin: str
@@ -34,7 +31,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """The text of the checkpoint, which the public log signs.
+        """The text that the public log signs.
 
         >>> print(Checkpoint(origin="example.org/log", size=0, root=EMPTY_ROOT).text, end="")
         example.org/log
@@ -68,11 +65,8 @@ class Checkpoint:
 def read_checkpoint(
     content: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
 ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-    """Parse the checkpoint of the public log with the public key ``key``, and verify its signatures.
-
-    ``content`` is the whole file of the checkpoint. Return the checkpoint and the verified cosignatures of
-    ``witnesses``. Raises :class:`LogError` if the note is not a checkpoint of this log. The same is raised if its
-    signature is missing, or a signature of a known key is wrong.
+    """Parse the file of a checkpoint, and return it with the verified cosignatures of ``witnesses``. Raises
+    :class:`LogError` if it is not a checkpoint signed by this key, or if a signature of a known key is wrong.
     """
     note = SignedNote.of_bytes(content)
     verified = note.verify([key, *witnesses])

@@ -17,12 +17,9 @@ _MAX_BYTES = 4096
 
 
 def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
-    """Create a random secret key for a public log or witness. Write it to the new file ``path``, which only the owner
-    can read.
-
-    ``algorithm`` is the type of the key. Raises :class:`BindingError` with the code ``log-key`` if the file exists, or
-    the package for signatures is missing. The code is ``log-write`` if the file cannot be written, and ``log-origin``
-    if ``name`` cannot be the name of a log.
+    """Create a random secret key, and write it to a new file, which only the owner can read. Raises
+    :class:`BindingError`: ``log-key`` if the file exists or the package for signatures is missing, ``log-write`` if the
+    file cannot be written, ``log-origin`` if ``name`` cannot be that of a log.
     """
     try:
         key = SignerKey.create(name, algorithm)
@@ -48,9 +45,8 @@ def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerK
 
 @contextmanager
 def locked_key(path: Path) -> Iterator[SignerKey]:
-    """Read the secret key in the file ``path``, and lock the file until the ``with`` block ends. Raises
-    :class:`BindingError` with the code ``log-key`` if the file cannot be used, and ``log-busy`` if another process has
-    locked it.
+    """Read a secret key, and lock its file until the ``with`` block ends. Raises :class:`BindingError`: ``log-key`` if
+    it cannot be used, ``log-busy`` if another process has locked it.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)

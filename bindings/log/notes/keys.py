@@ -1,7 +1,5 @@
-"""Keys that sign the notes of a log, and their texts.
-
-A *verifier key* is public: ``example.org/log+a1b2c3d4+AQ…``. A *signer key* is secret, and begins with
-``PRIVATE+KEY+example.org/log+``. The tools of Go's checksum database use the same texts. Source: `C2SP signed-note
+"""Keys that sign the notes of a log, and their texts. A *verifier key* is public: ``example.org/log+a1b2c3d4+AQ…``. A
+*signer key* is secret, and begins with ``PRIVATE+KEY+example.org/log+``. Source: `C2SP signed-note
 <https://c2sp.org/signed-note>`_, `C2SP tlog-cosignature <https://c2sp.org/tlog-cosignature>`_.
 """
 
@@ -36,12 +34,9 @@ _TIME_BYTES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm:
-    """A type of signatures of notes, such as Ed25519 or a cosignature.
-
-    - ``code``: the byte that identifies the type.
-    - ``title``: its name in messages.
-    - ``has_time``: whether the signature begins with the time of signing.
-    - ``message``: returns the bytes to sign for the text of a note and a time in seconds since 1970.
+    """A type of signatures of notes, such as Ed25519. ``code`` is the byte that identifies it, and ``title`` its name
+    in messages. With ``has_time``, a signature begins with its time. ``message`` returns the bytes to sign for a text
+    and a time in seconds since 1970.
     """
 
     code: int
@@ -69,7 +64,7 @@ ALGORITHMS = {algorithm.code: algorithm for algorithm in (ED25519, COSIGNATURE)}
 
 
 def is_key_name(name: str) -> bool:
-    """Return whether ``name`` can be the name of a key, and so of a public log, such as "example.org/log".
+    """Return whether a text can be the name of a key, and so of a public log.
 
     >>> is_key_name("example.org/log"), is_key_name("my log"), is_key_name("a+b"), is_key_name("")
     (True, False, False, False)
@@ -83,11 +78,8 @@ def is_key_name(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierKey:
-    """The public key of a public log or witness, with its name.
-
-    - ``name``: the origin of the log, or the name of the witness.
-    - ``public``: the 32 bytes of the key.
-    - ``algorithm``: the type of its signatures.
+    """The public key of a log or witness, 32 bytes, with its name: the origin of the log, or the name of the
+    witness.
     """
 
     name: str
@@ -105,8 +97,7 @@ class VerifierKey:
 
     @classmethod
     def of_text(cls, text: str) -> VerifierKey:
-        """Parse the public key ``text``, such as ``example.org/log+a1b2c3d4+AQ…``. Raises :class:`LogError` for another
-        text.
+        """Parse a public key. Raises :class:`LogError` for another text.
 
         >>> key = VerifierKey.of_text("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
         >>> key.name, key.algorithm.title
@@ -126,12 +117,7 @@ class VerifierKey:
 
 @dataclass(frozen=True, kw_only=True)
 class SignerKey:
-    """The secret key of a public log or witness, with its name. ``repr()`` does not contain the secret.
-
-    - ``name``: the origin of the log, or the name of the witness.
-    - ``secret``: the 32 bytes of the key.
-    - ``algorithm``: the type of its signatures.
-    """
+    """The secret key of a log or witness, 32 bytes, with its name. ``repr()`` does not contain the secret."""
 
     name: str
     secret: bytes = field(repr=False)
@@ -139,9 +125,7 @@ class SignerKey:
 
     @classmethod
     def create(cls, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
-        """Create a random secret key with the name ``name``. Raises :class:`LogError` if the name cannot be that of a
-        key. ``algorithm`` is the type of the key.
-        """
+        """Create a random secret key. Raises :class:`LogError` if the name cannot be that of a key."""
         if not is_key_name(name):
             raise LogError(f"{display.escape(name[:100])} cannot be the name of a key")
         return cls(name=name, secret=secrets.token_bytes(KEY_BYTES), algorithm=algorithm)
@@ -160,9 +144,7 @@ class SignerKey:
 
     @classmethod
     def of_text(cls, text: str) -> SignerKey:
-        """Parse the secret key ``text``, such as ``PRIVATE+KEY+example.org/log+…``. Raises :class:`LogError` for
-        another text. The message does not contain the secret.
-        """
+        """Parse a secret key. Raises :class:`LogError`, whose message does not contain the secret, for another text."""
         if not text.startswith(SECRET):
             raise LogError(f"this is not a signer key; a signer key begins with {SECRET}")
         name, algorithm, secret, key_id = _parts(text.removeprefix(SECRET), "signer key")
@@ -172,39 +154,24 @@ class SignerKey:
         return key
 
     def sign(self, text: bytes, time: int = 0) -> bytes:
-        """Return the signature of the note ``text`` by this key. ``time`` is the time in seconds since 1970, for a
-        cosignature. Other types of signatures ignore it.
-        """
+        """Return the signature of the text of a note. ``time`` is for a cosignature, in seconds since 1970."""
         prefix = time.to_bytes(_TIME_BYTES, "big") if self.algorithm.has_time else b""
         return prefix + _private_key(self.secret).sign(self.algorithm.message(text, time))
 
 
 def signature_time(algorithm: Algorithm, signature: bytes) -> int:
-    """Return the time in ``signature`` in seconds since 1970. Return 0 for a type of signatures that has no time.
-    ``algorithm`` is the type of the key that signed.
-    """
+    """Return the time in a signature in seconds since 1970, or 0 for an algorithm without one."""
     return int.from_bytes(signature[:_TIME_BYTES], "big") if algorithm.has_time else 0
 
 
 def encode(content: bytes) -> str:
-    """Return the Base 64 text of ``content`` (RFC 4648, section 4).
-
-    >>> encode(b"ark")
-    'YXJr'
-    """
+    """Return bytes as Base 64 (RFC 4648, section 4)."""
     return base64.b64encode(content).decode()
 
 
 def decode(text: str) -> bytes:
-    """Return the bytes of the Base 64 text ``text``. Raises ValueError for any text that :func:`encode` does not
-    return.
-
-    >>> decode("aGk=")
-    b'hi'
-    >>> decode("aGl=")
-    Traceback (most recent call last):
-    ...
-    ValueError: not Base 64
+    """Return the bytes of a Base 64 text. Raises ValueError for any text that :func:`encode` does not return, such as
+    ``aGl=``.
     """
     try:
         content = base64.b64decode(text, validate=True)

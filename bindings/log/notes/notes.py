@@ -1,5 +1,5 @@
-"""Signed notes: a text and the signatures of a log and its witnesses. Source: `C2SP signed-note
-<https://c2sp.org/signed-note>`_.
+"""Signed notes: a text and the signatures of a log and its witnesses (`C2SP signed-note
+<https://c2sp.org/signed-note>`_).
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ _ID_BYTES = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """One signature below the text of a signed note. It is not verified yet.
-
-    - ``key_id``: the four bytes that identify the key.
-    - ``value``: the signature, in a form that depends on the type of the key.
+    """One signature of a note, which is not verified. ``key_id`` are four bytes that identify the key. The form of
+    ``value`` depends on its type.
     """
 
     name: str
@@ -37,18 +35,13 @@ class Signature:
 
     @classmethod
     def create(cls, text: bytes, key: SignerKey, time: int = 0) -> Signature:
-        """Sign ``text``, the text of a note in bytes, with the secret ``key``. ``time`` is in seconds since 1970, for a
-        cosignature.
-        """
+        """Sign the text of a note. ``time`` is for a cosignature, in seconds since 1970."""
         return cls(name=key.name, key_id=key.verifier.key_id, value=key.sign(text, time))
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifiedSignature:
-    """A signature of a note that was verified: the public key, and the time of a cosignature.
-
-    - ``time``: the time of a cosignature in seconds since 1970, or 0.
-    """
+    """A verified signature of a note. ``time`` is that of a cosignature in seconds since 1970, or 0."""
 
     key: VerifierKey
     time: int
@@ -56,10 +49,8 @@ class VerifiedSignature:
 
 @dataclass(frozen=True, kw_only=True)
 class SignedNote:
-    """A text with its signatures, such as a checkpoint. The signatures are not verified yet.
-
-    - ``text``: the text with its last line end.
-    - ``signatures``: the signatures in their order, also those of unknown keys.
+    """A text with its last line end, such as a checkpoint, and its signatures, also of unknown keys. None is
+    verified.
     """
 
     text: str
@@ -70,9 +61,7 @@ class SignedNote:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> SignedNote:
-        """Parse ``content``, a signed note. Raises :class:`LogError` for any other content. No signature is
-        verified.
-        """
+        """Parse a signed note without verifying it. Raises :class:`LogError` for any other content."""
         if len(content) > MAX_BYTES:
             raise LogError(f"the note has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
         try:
@@ -92,9 +81,8 @@ class SignedNote:
         return cls(text=f"{text}\n", signatures=tuple(map(_signature, lines)))
 
     def verify(self, keys: Iterable[VerifierKey]) -> list[VerifiedSignature]:
-        """Verify the signatures of the note by the public ``keys``, and return them in the order of the note.
-        Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if all
-        are missing.
+        """Return the signatures by these keys, verified, in the order of the note. Others are ignored. Raises
+        :class:`LogError` if a signature of a known key is wrong, or if all are missing.
         """
         known = {(key.name, key.key_id): key for key in keys}
         text = self.text.encode()
@@ -113,11 +101,11 @@ class SignedNote:
 
 
 def sign_note(text: str, keys: Iterable[SignerKey], time: int = 0) -> SignedNote:
-    """Return ``text`` as a note that is signed with all secret ``keys``. ``time`` is in seconds since 1970, for
+    r"""Return a text as a note that is signed with all secret ``keys``. ``time`` is in seconds since 1970, for
     cosignatures.
 
     >>> key = SignerKey(name="example.org/log", secret=bytes(32))
-    >>> note = sign_note("hello\\n", [key])
+    >>> note = sign_note("hello\n", [key])
     >>> SignedNote.of_bytes(bytes(note)).verify([key.verifier])[0].key.name
     'example.org/log'
     """

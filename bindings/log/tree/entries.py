@@ -53,15 +53,13 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class LogEntry:
-    """One change of a name as the public log contains it: key, revision, action, time and hashes, no personal data.
+    """One change of a name as the public log contains it.
 
-    - ``key``: the name in normal form.
     - ``revision``: the number of the change among all changes of the name, from 1.
     - ``action``: "bound", "updated", "relocated", "withdrawn", "restored", "redacted" or "hidden".
-    - ``time``: the time of the change in UTC.
-    - ``thing``: the hash of the resource. It is equal in all entries of a name. None for a name without a resource.
+    - ``thing``: the hash of the resource, equal in all entries of a name; None without a resource.
     - ``state``: the hash of all values of the name after the change.
-    - ``before``: the number of the previous entry of the name, or None for its first entry.
+    - ``before``: the number of the previous entry of the name, or None.
     """
 
     key: str
@@ -104,12 +102,9 @@ class LogEntry:
 def entry_bytes(
     key: str, revision: int, action: str, time: str, thing: bytes | None, state: bytes, before: int | None
 ) -> bytes:
-    """Return the log entry of a change of the name ``key`` as bytes, eight lines of text.
-
-    ``time`` is a text in RFC 3339 with microseconds and "Z". ``revision`` is the number of the change, and ``action``
-    its kind, such as "bound". ``thing`` and ``state`` are hashes; ``thing`` is None without a resource. ``before`` is
-    the number of the previous entry of the name, or None. Raises :class:`LogError` if a value cannot be in an entry,
-    such as a key with a line end.
+    """Return the log entry of a change as eight lines of text. ``time`` is RFC 3339 with microseconds and "Z".
+    ``before`` is the number of the previous entry of the name. Raises :class:`LogError` for values that no entry can
+    have.
     """
     about = "-" if thing is None else b2a_base64(thing, newline=False).decode()
     after = b2a_base64(state, newline=False).decode()
@@ -125,19 +120,13 @@ def entry_bytes(
 
 
 def thing_hash(salt: bytes, resource: str) -> bytes:
-    """Return the field ``thing`` of a name: SHA-256 of its ``salt`` and of its ``resource`` in UTF-8. ``salt`` is the
-    secret random value of the name, as bytes.
-
-    >>> thing_hash(bytes(16), "inv. 1940,0041").hex()[:16]
-    '46668d480caa79e9'
-    """
+    """Return the field ``thing`` of a name: SHA-256 of its salt and of its resource in UTF-8."""
     return sha256(salt + resource.encode()).digest()
 
 
 def state_hash(salt: bytes, text: str) -> bytes:
-    """Return the field ``state`` of an event: SHA-256 of its salt, then of the :func:`value_text` of its values.
-    ``salt`` is the secret random value of the event, and ``text`` the joined texts of the values. The order is: the
-    fields of the binding by name, then the alternates by selector, then the metadata by element.
+    """Return the field ``state`` of an event: SHA-256 of its salt and the :func:`value_text` of its values. These are
+    the fields by name, the alternates by selector, and the metadata by element.
 
     >>> state_hash(bytes(16), value_text("kind", "located") + value_text("target", "https://example.org/1")).hex()[:16]
     'e54c6eb86f2b55dd'
@@ -146,10 +135,9 @@ def state_hash(salt: bytes, text: str) -> bytes:
 
 
 def value_text(name: str, value: str) -> str:
-    """Return the text of the value ``value``: its ``name``, a space, the number of its bytes in UTF-8, a line end,
-    itself, a line end.
+    r"""Return the text of a value: its name, a space, the number of its bytes, a line end, itself, a line end.
 
     >>> value_text("target", "/\xe9")
-    'target 3\\n/\xe9\\n'
+    'target 3\n/\xe9\n'
     """
     return f"{name} {len(value) if value.isascii() else len(value.encode())}\n{value}\n"

@@ -22,14 +22,13 @@ class TileStore(Protocol):
 
 
 class GrowingTree:
-    """The tree of a public log to which entries are appended. It keeps the part in memory that no full tile contains
-    yet. ``folder`` keeps the tiles. ``size`` is the number of entries. Full tiles are written at once, partial tiles by
-    :meth:`finish`.
+    """The tree of a public log to which entries are appended. The part without a full tile is in memory. Full tiles are
+    written at once, partial ones by :meth:`finish`.
     """
 
     def __init__(self, folder: TileStore, size: int) -> None:
-        """Read the right edge of a tree of ``size`` entries. Raises :class:`LogError` if a tile is missing, or if
-        entries and hashes differ.
+        """Read the right edge of a tree. Raises :class:`LogError` if a tile is missing, or if entries and hashes
+        differ.
         """
         self._folder = folder
         self._levels: list[list[bytes]] = []
@@ -47,9 +46,7 @@ class GrowingTree:
             raise LogError(f"{folder}: the last tile of entries differs from the last tile of hashes")
 
     def append(self, entries: Iterable[bytes], hashes: Sequence[bytes] | None = None) -> None:
-        """Append ``entries``, the bytes of log entries, to the tree in their order. ``hashes`` are their leaf hashes,
-        if the caller has computed them.
-        """
+        """Append entries in order. ``hashes`` are their leaf hashes, if the caller has computed them."""
         self._levels = self._levels or [[]]
         contents = list(entries)
         for entry, digest in zip(contents, map(leaf_hash, contents) if hashes is None else hashes, strict=True):

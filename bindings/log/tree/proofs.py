@@ -1,6 +1,4 @@
-"""Proofs that an entry is in a log, to keep in a file and to verify without a network. Source: `C2SP tlog-proof
-<https://c2sp.org/tlog-proof>`_.
-"""
+"""Proofs that an entry is in a log, to verify without a network (`C2SP tlog-proof <https://c2sp.org/tlog-proof>`_)."""
 
 from __future__ import annotations
 
@@ -26,12 +24,8 @@ _MAX_HASHES = 63
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """A proof that an entry is in a public log, with the signed checkpoint that it belongs to.
-
-    - ``index``: the number of the entry, from 0.
-    - ``hashes``: the hashes from the neighbour of the entry to the child of the root.
-    - ``checkpoint``: the signed checkpoint, as the log published it.
-    - ``extra``: other data, which the proof does not protect. Ararat writes the entry itself.
+    """A proof that the entry ``index`` (from 0) is in a public log, with the signed checkpoint. ``hashes`` are those
+    from the neighbour of the entry to the child of the root. ``extra`` is not protected; Ararat writes the entry there.
     """
 
     index: int
@@ -71,8 +65,8 @@ class Proof:
     def verify(
         self, entry: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
     ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-        """Verify that ``entry`` is in the public log with the public key ``key``. Return the checkpoint and the
-        verified cosignatures of ``witnesses``. Raises :class:`LogError` if a signature or the proof is wrong.
+        """Verify that an entry is in the log of this key. Return the checkpoint and the verified cosignatures of
+        ``witnesses``. Raises :class:`LogError` if a signature or the proof is wrong.
         """
         checkpoint, cosignatures = read_checkpoint(self.checkpoint, key, witnesses)
         if root_of_inclusion(leaf_hash(entry), self.index, checkpoint.size, self.hashes) != checkpoint.root:

@@ -1,6 +1,5 @@
-"""Tiles: the files that contain the hashes and the entries of a log. A tile contains 256 neighbouring hashes of level
-0, 8, 16 … of the tree (:mod:`tree`), or 256 entries. The last tile of a level contains fewer hashes and is *partial*.
-Source: `C2SP tlog-tiles <https://c2sp.org/tlog-tiles>`_.
+"""Tiles: files with 256 neighbouring hashes of level 0, 8, 16 … of the tree (:mod:`tree`), or 256 entries. The last one
+of a level can have fewer: it is *partial*. Source: `C2SP tlog-tiles <https://c2sp.org/tlog-tiles>`_.
 """
 
 from __future__ import annotations
@@ -38,11 +37,8 @@ _PATH = re.compile(r"tile/(entries|0|[1-9][0-9]?)/((?:x[0-9]{3}/){0,6}[0-9]{3})(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tile:
-    """The place of a tile, a file with 256 neighbouring hashes of the tree of a public log, or 256 entries.
-
-    - ``level``: 0 to 63, where level 1 has the hashes above full tiles of level 0; or :data:`ENTRIES`.
-    - ``index``: the number of the tile in its level, from 0.
-    - ``width``: the number of its hashes or entries: 256, or 1 to 255 for a partial tile.
+    """The place of a tile. ``level`` is 0 to 63, where level 1 has the hashes above full tiles of level 0, or
+    :data:`ENTRIES`. ``width`` is the number of its hashes or entries: 256, or 1 to 255 for a partial tile.
 
     >>> Tile(0, 1234067).path, Tile(ENTRIES, 3, 112).path
     ('tile/0/x001/x234/067', 'tile/entries/003.p/112')
@@ -63,12 +59,10 @@ class Tile:
 
     @classmethod
     def of_path(cls, path: str) -> Tile | None:
-        """Return the tile whose path is ``path``, or None if the text is not exactly the path of a tile.
+        """Return the tile with exactly this path, or None.
 
-        >>> Tile.of_path("tile/0/x001/x234/067")
-        Tile(level=0, index=1234067, width=256)
-        >>> Tile.of_path("tile/0/x000/067"), Tile.of_path("tile/0/67"), Tile.of_path("tile/0/067.p/256")
-        (None, None, None)
+        >>> Tile.of_path("tile/0/x001/x234/067"), Tile.of_path("tile/0/67")
+        (Tile(level=0, index=1234067, width=256), None)
         """
         match = _PATH.fullmatch(path)
         if match is None:
@@ -98,13 +92,8 @@ def last_tiles(size: int) -> Iterator[Tile]:
 
 
 def tile_at(level: int | str, index: int, size: int) -> Tile:
-    """Return the tile with this ``level`` and ``index`` in a tree of ``size`` entries. The last one can be incomplete.
-    Raises IndexError if the tree has no such tile.
-
-    >>> tile_at(0, 0, 300).width
-    256
-    >>> tile_at(0, 1, 300).path
-    'tile/0/001.p/44'
+    """Return a tile in a tree of ``size`` entries; the last one can be incomplete. Raises IndexError if there is
+    none.
     """
     hashes = size if level == ENTRIES else size >> HEIGHT * int(level)
     width = min(WIDTH, hashes - index * WIDTH)
@@ -114,8 +103,8 @@ def tile_at(level: int | str, index: int, size: int) -> Tile:
 
 
 def hashes_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the hashes (32 bytes each) in the content of the tile ``tile``. ``content`` is the file of the tile.
-    Raises :class:`LogError` if the content is not as long as the tile is wide.
+    """Return the hashes in the content of a tile. Raises :class:`LogError` for another length than the width of the
+    tile.
     """
     if len(content) != tile.width * HASH_BYTES:
         raise LogError(f"{tile.path} has {len(content):,} bytes instead of {tile.width * HASH_BYTES:,}")
@@ -123,21 +112,16 @@ def hashes_of(tile: Tile, content: bytes) -> list[bytes]:
 
 
 def bundle_of(entries: Sequence[bytes]) -> bytes:
-    """Return the content of a tile of entries: each of ``entries`` after its length, two bytes in big-endian order.
+    r"""Return the content of a tile of entries: each after its length, two bytes in big-endian order.
 
     >>> bundle_of([b"one", b""])
-    b'\\x00\\x03one\\x00\\x00'
+    b'\x00\x03one\x00\x00'
     """
     return b"".join([len(entry).to_bytes(2, "big") + entry for entry in entries])
 
 
 def entries_of(tile: Tile, content: bytes) -> list[bytes]:
-    r"""Return the log entries in the content of the tile ``tile`` of entries. ``content`` is the file of the tile.
-    Raises :class:`LogError` if their number is not the width of the tile.
-
-    >>> entries_of(Tile(ENTRIES, 0, 2), b"\x00\x03one\x00\x00")
-    [b'one', b'']
-    """
+    """Return the entries in the content of a tile. Raises :class:`LogError` if their number is not its width."""
     entries: list[bytes] = []
     position = 0
     while position < len(content):
@@ -152,9 +136,8 @@ def entries_of(tile: Tile, content: bytes) -> list[bytes]:
 
 
 def hash_reader(size: int, read: Callable[[Tile], bytes], kept: int = 64) -> ReadHash:
-    """Return a function that reads the hashes of a tree of ``size`` entries from its tiles, for :mod:`tree`. ``read``
-    returns the content of a tile. The last ``kept`` tiles stay in memory. The function raises :class:`LogError` for a
-    tile of another length, and IndexError for a hash that is not in the tree.
+    """Return a function that reads the hashes of a tree from its tiles, for :mod:`tree`. The last ``kept`` tiles stay
+    in memory. It raises :class:`LogError` for a tile of another length, and IndexError for a hash outside the tree.
     """
 
     @lru_cache(kept)

@@ -1,9 +1,9 @@
-"""The Merkle tree of a log: hashes, roots, inclusion proofs and consistency proofs (RFC 6962, section 2.1).
+"""The Merkle tree of a log: hashes, roots, inclusion proofs and consistency proofs (`RFC 6962, section 2.1
+<https://www.rfc-editor.org/rfc/rfc6962.html#section-2.1>`_). The checks of proofs follow `RFC 9162, 2.1.3.2 and 2.1.4.2
+<https://www.rfc-editor.org/rfc/rfc9162.html#section-2.1.3.2>`_.
 
-A *subtree* has a level and an index. The subtree of level 3 and index 2 contains the 8 entries from entry 16. A caller
-passes a function that returns the hash of such a subtree. So a tree of any size needs few hashes in memory. Source:
-`RFC 6962, section 2.1 <https://www.rfc-editor.org/rfc/rfc6962.html#section-2.1>`_. The checks of proofs follow `RFC
-9162, sections 2.1.3.2 and 2.1.4.2 <https://www.rfc-editor.org/rfc/rfc9162.html#section-2.1.3.2>`_.
+The *subtree* of level 3 and index 2 contains the 8 entries from entry 16. A caller passes ``read``, which returns the
+hash of a subtree, so that a tree of any size needs few hashes in memory.
 """
 
 from __future__ import annotations
@@ -28,38 +28,24 @@ ReadHash = Callable[[int, int], bytes]
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """Return the hash of the log entry ``entry``, a leaf of the Merkle tree (32 bytes; RFC 6962, section 2.1).
-
-    >>> leaf_hash(b"").hex()[:16]
-    '6e340b9cffb37a98'
-    """
+    """Return the hash of a log entry, a leaf of the Merkle tree (32 bytes)."""
     return sha256(b"\0" + entry).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash (32 bytes) of a node of the Merkle tree. ``left`` and ``right`` are the hashes of its two
-    children. Source: RFC 6962, section 2.1.
-
-    >>> node_hash(leaf_hash(b"a"), leaf_hash(b"b")).hex()[:16]
-    'b137985ff484fb60'
-    """
+    """Return the hash of a node from those of its two children (32 bytes each)."""
     return sha256(b"\1" + left + right).digest()
 
 
 def subtree_hash(hashes: Sequence[bytes]) -> bytes:
-    """Return the hash of the node above neighbouring subtrees of one level, whose hashes are ``hashes``. Their number
-    is a power of 2.
-
-    >>> subtree_hash([leaf_hash(b"a"), leaf_hash(b"b")]) == node_hash(leaf_hash(b"a"), leaf_hash(b"b"))
-    True
-    """
+    """Return the hash of the node above neighbouring subtrees of one level. Their number is a power of 2."""
     while len(hashes) > 1:
         hashes = [node_hash(hashes[i], hashes[i + 1]) for i in range(0, len(hashes), 2)]
     return hashes[0]
 
 
 def root_hash(size: int, read: ReadHash) -> bytes:
-    """Return the root hash of the Merkle tree of the first ``size`` log entries. ``read`` returns hashes of subtrees.
+    """Return the root hash of the tree of the first ``size`` log entries.
 
     >>> hashes = {(0, 0): leaf_hash(b"a"), (0, 1): leaf_hash(b"b")}
     >>> root_hash(2, lambda level, index: subtree_hash([hashes[0, 0], hashes[0, 1]])) == node_hash(*hashes.values())
@@ -84,9 +70,8 @@ def _split_size(size: int) -> int:
 
 
 def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
-    """Return the proof that the entry ``index`` is in the Merkle tree of the first ``size`` entries. ``read`` returns
-    the hash of a subtree with a level and an index. The proof has the hashes from the neighbour of the entry to the
-    child of the root: at most 63. Raises IndexError if the tree does not have the entry.
+    """Return the proof that an entry is in the tree of the first ``size`` entries: at most 63 hashes, from its
+    neighbour to the child of the root. Raises IndexError if the tree does not have the entry.
     """
     if not 0 <= index < size:
         raise IndexError(f"a tree of {size} entries does not have entry {index}")
@@ -104,9 +89,8 @@ def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
 
 
 def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
-    """Return the root hash that follows from an inclusion proof for the entry ``index`` with the hash ``leaf``. The
-    proof is right if the result is the root of a trusted tree of ``size`` entries. Raises :class:`LogError` if the
-    proof does not fit to the numbers.
+    """Return the root hash that follows from an inclusion proof. The proof is right if it is the root of a trusted tree
+    of ``size`` entries. Raises :class:`LogError` if the proof does not fit to the numbers.
 
     >>> one, two = leaf_hash(b"a"), leaf_hash(b"b")
     >>> root_of_inclusion(two, 1, 2, [one]) == node_hash(one, two)
@@ -129,9 +113,8 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
 
 
 def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
-    """Return the proof that the Merkle tree of ``new`` entries only appends to the tree of the first ``old`` entries.
-    ``read`` returns the hash of a subtree with a level and an index. The proof is empty if a tree is empty or if both
-    are the same. Raises IndexError if ``old`` is larger than ``new``.
+    """Return the proof that the tree of ``new`` entries begins with that of the first ``old`` entries. It is empty if
+    one has no entries, or if both are the same. Raises IndexError if ``old`` is larger than ``new``.
     """
     if not 0 <= old <= new:
         raise IndexError(f"a tree of {new} entries does not contain a tree of {old} entries")
@@ -152,9 +135,8 @@ def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
 
 
 def check_consistency(old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]) -> None:
-    """Check the proof that the tree of ``new`` entries begins with the tree of ``old`` entries. ``old_root`` and
-    ``new_root`` are the root hashes of the trees. ``proof`` is the result of :func:`consistency_proof`. Raises
-    :class:`LogError` if the proof is wrong, so the public log removed or changed entries, or the proof is forged.
+    """Check a :func:`consistency_proof`. Raises :class:`LogError` if it is wrong: the log removed or changed entries,
+    or the proof is forged.
 
     >>> one, two = leaf_hash(b"a"), leaf_hash(b"b")
     >>> check_consistency(1, one, 2, node_hash(one, two), [two])

@@ -1,5 +1,5 @@
-"""Replay a whole log: compute each hash again from the entries, and compare the entries of each name. The bytes of a
-log are not trusted. A problem never raises an exception: it is a :class:`LogFinding` with its place.
+"""Replay a whole log: compute each hash again from the entries, and compare the entries of each name. A problem never
+raises an exception: it is a :class:`LogFinding` with its place.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ MAX_LAST_SEEN = MAX_NOTE_BYTES + 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class LastSeen:
-    """The checkpoint of a public log that a monitor has seen last. ``key`` is the public key of the log, ``checkpoint``
-    the parsed checkpoint, and ``note`` its file.
-    """
+    """The checkpoint of a public log that a monitor has seen last, with the file of its note."""
 
     key: VerifierKey
     checkpoint: Checkpoint
@@ -41,9 +39,7 @@ class LastSeen:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> LastSeen:
-        """Parse ``content``, the state file of a monitor. Raises :class:`LogError` if the signature in it is not
-        valid.
-        """
+        """Parse the state file of a monitor. Raises :class:`LogError` if the signature in it is not valid."""
         line, _, note = content.partition(b"\n")
         try:
             key = VerifierKey.of_text(line.decode())
@@ -93,15 +89,11 @@ class _Comparison:
 
 
 class Monitor:
-    """A check of a whole log: it reads all entries in ``source``, and computes all hashes again.
+    """A check of a whole log: it reads all entries, and computes all hashes again. ``last`` is the last checkpoint that
+    was seen. ``progress`` is called with the number of entries so far.
 
-    - ``policy``: the logs and witnesses to trust.
-    - ``last``: the last checkpoint that was seen, or None.
-    - ``progress``: called with the number of entries that were read.
-
-    After :meth:`findings`, ``seen`` is the checkpoint, or None if it is not signed. ``entries`` is the number of
-    entries that were read, and ``names`` the number of their names. ``is_consistent`` is true if the tree has all
-    entries of ``last`` and of the checkpoint. Then ``seen`` can replace ``last``.
+    After :meth:`findings`, ``seen`` is the checkpoint, or None if it is not signed. It can replace ``last`` if
+    ``is_consistent``: the tree has all entries of both. ``entries`` and ``names`` are the numbers that were read.
     """
 
     def __init__(

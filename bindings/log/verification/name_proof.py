@@ -16,11 +16,7 @@ from .policy import Policy
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedEntry:
-    """The result of :func:`verify_name`: an entry that is proved to be in a public log.
-
-    - ``index``: the number of the entry, from 0. ``size``: the number of entries of the checkpoint.
-    - ``cosignatures``: the cosignatures of the witnesses that have seen the checkpoint.
-    """
+    """An entry that is proved to be in a log: its number from 0, the size of the checkpoint, and its cosignatures."""
 
     entry: LogEntry
     index: int
@@ -30,13 +26,9 @@ class ProvedEntry:
 
 
 def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:
-    """Verify the proof that a change of a name is in a public log, without a network. Return the proved entry.
-    ``content`` is a file in the format ``c2sp.org/tlog-proof@v1`` with the entry as extra data.
-
-    - ``key``: the name in normal form, which the entry must be about.
-    - ``policy``: the logs to trust, and the required witnesses.
-
-    Raises :class:`LogError` if anything is not proved.
+    """Verify the proof that a change of a name is in a public log, without a network. ``content`` is a file in the
+    format ``c2sp.org/tlog-proof@v1`` with the entry as extra data. ``key`` is the name in normal form, which the entry
+    must be about. Raises :class:`LogError` if anything is not proved.
     """
     proof = Proof.of_bytes(content)
     if not proof.extra:

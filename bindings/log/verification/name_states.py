@@ -28,12 +28,8 @@ _BATCH = 256
 
 @dataclass(frozen=True, kw_only=True)
 class LogFinding:
-    """A problem that a :class:`~.monitor.Monitor` has found in a public log.
-
-    - ``code``: its type, such as "second-thing".
-    - ``place``: the entry or the file, such as "entry 17" or "tile/0/000".
-    - ``message``: one sentence in printable ASCII.
-    - ``name``: the name that the entry is about, or None.
+    """A problem in a public log. ``code`` is such as "second-thing", and ``place`` such as "entry 17" or "tile/0/000".
+    ``message`` is in printable ASCII. ``name`` is that of the entry, or None.
     """
 
     code: str
@@ -47,8 +43,8 @@ class LogFinding:
 
 
 class _State(NamedTuple):
-    """The last entry of a name, and its resource as a hash. ``withdrawn`` is :data:`_WITHDRAWN`, :data:`_HIDDEN`, or 0
-    for a live name.
+    """The last entry of a name, and its resource as a hash. ``withdrawn`` is :data:`_WITHDRAWN`, :data:`_HIDDEN`
+    or 0.
     """
 
     entry: int
@@ -72,9 +68,7 @@ class NameStates:
         return number
 
     def add(self, first: int, entries: Sequence[LogEntry]) -> Iterator[LogFinding]:
-        """Compare ``entries`` with the earlier entries of their names, and yield the problems. The first has the number
-        ``first``.
-        """
+        """Compare entries, from the number ``first`` on, with earlier ones of their names. Yield the problems."""
         for start in range(0, len(entries), _BATCH):
             batch = [(entry, *_name_of(entry.key)) for entry in entries[start : start + _BATCH]]
             keys = list({name for _, name, _ in batch})
@@ -93,8 +87,8 @@ class NameStates:
 
 
 def _name_of(key: str) -> tuple[str, str | None]:
-    """Return the key by which a name is compared, and the problem of the recorded key or None. Another spelling of a
-    name would otherwise be another name, with another resource.
+    """Return the key by which a name is compared, and the problem of the recorded key: another spelling would be
+    another name.
     """
     if normalization.plain(key) == key:
         return key, None

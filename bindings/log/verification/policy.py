@@ -36,9 +36,7 @@ _BLANK = " \t"
 
 @dataclass(frozen=True, kw_only=True)
 class Party:
-    """A log or a witness that a policy trusts: ``key`` is its public key, and ``url`` the URL of its service or
-    None.
-    """
+    """A log or a witness that a policy trusts: its public key, and the URL of its service or None."""
 
     key: VerifierKey
     url: str | None = None
@@ -46,9 +44,7 @@ class Party:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A group of witnesses in a policy, with the name ``name``. At least ``threshold`` of its members must have
-    cosigned a checkpoint.
-    """
+    """A group of witnesses in a policy, of which at least ``threshold`` must have cosigned a checkpoint."""
 
     name: str
     threshold: int
@@ -57,11 +53,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifiedCheckpoint:
-    """A checkpoint of a trusted log whose signatures are verified.
-
-    - ``checkpoint``: the parsed checkpoint.
-    - ``cosignatures``: the verified cosignatures of witnesses of the policy.
-    """
+    """A checkpoint of a trusted log, and the verified cosignatures of witnesses of the policy."""
 
     checkpoint: Checkpoint
     log: VerifierKey
@@ -70,11 +62,8 @@ class VerifiedCheckpoint:
 
 @dataclass(kw_only=True)
 class Policy:
-    """The logs and witnesses that a reader trusts, and the quorum of witnesses that a checkpoint needs.
-
-    - ``logs``: the logs; ``witnesses``: the witnesses by their names in the policy.
-    - ``groups``: the groups, in an order in which each group follows its members.
-    - ``quorum``: the name of a witness or group, or :data:`NONE`.
+    """The logs and witnesses that a reader trusts, by their names in the policy, and the ``quorum``: the name of a
+    witness or group, or :data:`NONE`. Each of ``groups`` follows its members.
     """
 
     logs: list[Party] = field(default_factory=list)
@@ -84,12 +73,7 @@ class Policy:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Policy:
-        """Parse ``content``, the file of a policy. Raises :class:`LogError` with the number of the line that is not
-        valid.
-
-        >>> Policy.of_bytes(b"# no witness\\nquorum none\\n").quorum
-        'none'
-        """
+        """Parse the file of a policy. Raises :class:`LogError` with the number of a line that is not valid."""
         if len(content) > MAX_BYTES:
             raise LogError(f"the policy has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
         if content and not content.endswith(b"\n"):
@@ -119,9 +103,8 @@ class Policy:
         return self.quorum == NONE or self.quorum in seen
 
     def read(self, content: bytes) -> VerifiedCheckpoint:
-        """Parse the checkpoint ``content``, and verify its signatures by the keys of the policy. The quorum is not
-        checked. Raises :class:`LogError` if it is not a checkpoint, or has no signature of a public log of the policy.
-        The same is raised if a signature of a known key is wrong.
+        """Parse a checkpoint, and verify its signatures, but not the quorum. Raises :class:`LogError` for another
+        content, without a signature of a log of the policy, or if a signature of a known key is wrong.
         """
         signed = {(signature.name, signature.key_id) for signature in SignedNote.of_bytes(content).signatures}
         for log in self.logs:

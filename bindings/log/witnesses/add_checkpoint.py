@@ -1,6 +1,4 @@
-"""The request ``add-checkpoint``, with which a log asks a witness for a cosignature. Source: `C2SP tlog-witness
-<https://c2sp.org/tlog-witness>`_.
-"""
+"""The request ``add-checkpoint`` of a log for a cosignature (`C2SP tlog-witness <https://c2sp.org/tlog-witness>`_)."""
 
 from __future__ import annotations
 
@@ -27,11 +25,8 @@ _SIZE = re.compile(rb"(0|[1-9][0-9]{0,18})\n?")
 
 @dataclass(frozen=True, kw_only=True)
 class AddCheckpoint:
-    """The request ``add-checkpoint``: a checkpoint that a public log asks a witness to cosign.
-
-    - ``old``: the number of entries that the witness has seen.
-    - ``proof``: the proof that the tree begins with the tree of ``old`` entries.
-    - ``checkpoint``: the signed note.
+    """A request that a witness cosigns a checkpoint, with the proof that its tree begins with the ``old`` entries that
+    the witness has seen.
     """
 
     old: int
@@ -44,9 +39,7 @@ class AddCheckpoint:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> AddCheckpoint:
-        """Parse ``content``, the body of a request ``add-checkpoint``, and verify nothing. Raises :class:`LogError` for
-        any other content.
-        """
+        """Parse the body of a request, and verify nothing. Raises :class:`LogError` for any other content."""
         head, separator, checkpoint = content.partition(b"\n\n")
         try:
             first, *lines = head.decode("ascii").split("\n")
@@ -61,11 +54,8 @@ class AddCheckpoint:
 
 
 def read_size(content: bytes) -> int:
-    """Return the number of entries that a witness has seen, from ``content``, the body of its answer 409. Raises
-    :class:`LogError` for another text.
-
-    >>> read_size(b"17\\n")
-    17
+    """Return the number of entries that a witness has seen, from its answer 409. Raises :class:`LogError` for another
+    text.
     """
     match = _SIZE.fullmatch(content)
     if match is None or int(match[1]) > MAX_SIZE:

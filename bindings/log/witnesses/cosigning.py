@@ -1,6 +1,5 @@
-"""Request cosignatures for the checkpoints of the own log. Before a new checkpoint is signed, each witness is asked for
-the number of entries that it has seen. If that is more than the database has recorded, the database and the folder are
-old copies. A new signature would then create a second history.
+"""Request cosignatures for the checkpoints of the own log. First, each witness is asked for the number of entries that
+it has seen. If the database has recorded fewer, it is an old copy, and a signature would create a second history.
 """
 
 from __future__ import annotations
@@ -28,10 +27,8 @@ Raises :class:`LogError` without an answer.
 
 @dataclass(frozen=True, kw_only=True)
 class Witnessing:
-    """The witnesses whose cosignatures a public log requests, and whether it needs them.
-
-    - ``policy``: the witnesses with their URLs, and the quorum. Witnesses without a URL are not asked.
-    - ``is_required``: whether a checkpoint without the quorum is not published.
+    """The witnesses of a policy whose cosignatures a log requests by their URLs. With ``is_required``, a checkpoint
+    without the quorum is not published.
     """
 
     policy: Policy
@@ -39,9 +36,7 @@ class Witnessing:
     is_required: bool = True
 
     def is_satisfied(self, content: bytes, key: VerifierKey) -> bool:
-        """Return whether ``content``, a signed checkpoint of the public log with the public key ``key``, has the quorum
-        of cosignatures.
-        """
+        """Return whether a signed checkpoint of the log with this key has the quorum of cosignatures."""
         try:
             cosignatures = read_checkpoint(content, key, self.policy.witness_keys)[1]
         except LogError:
@@ -51,11 +46,9 @@ class Witnessing:
 
 @dataclass(kw_only=True)
 class Cosigning:
-    """The requests for the cosignatures of one publication of a public log.
-
-    - ``published``: the last published checkpoint, ``note`` its signed note.
-    - ``recorded``: the number of entries that the database had recorded before the publication.
-    - ``cosigned``: the names of the witnesses that have cosigned. ``failures``: why other witnesses have not.
+    """The requests for the cosignatures of one publication. ``note`` is that of the last published checkpoint, and
+    ``recorded`` the number of entries that the database had before. ``cosigned`` names witnesses, and ``failures`` are
+    the reasons of others.
     """
 
     witnessing: Witnessing
@@ -67,11 +60,9 @@ class Cosigning:
     _sizes: dict[str, int] | None = None
 
     def require_newest(self) -> None:
-        """Find out if the database is an old copy: ask each witness how many entries of the public log it has seen.
-
-        Raises :class:`BindingError` with the code ``log-restored`` if it is more than the database has recorded. The
-        code is ``log-fork`` if the witness has seen another checkpoint with the same number. A second call does
-        nothing.
+        """Find out if the database is an old copy, from what the witnesses have seen. Raises :class:`BindingError`:
+        ``log-restored`` for more entries than recorded, ``log-fork`` for another checkpoint with the same number. A
+        second call does nothing.
         """
         if self._sizes is not None:
             return
@@ -92,9 +83,8 @@ class Cosigning:
         self._sizes = sizes
 
     def cosign(self, note: SignedNote, size: int, read: ReadHash) -> SignedNote:
-        """Return ``note``, the signed note of a checkpoint of ``size`` entries, with the cosignatures of the witnesses.
-        ``read`` returns the hashes of the tree. Raises :class:`BindingError` with the code ``log-quorum`` if the quorum
-        is required and missing.
+        """Return the note of a checkpoint with the cosignatures of the witnesses. ``read`` returns the hashes of the
+        tree. Raises :class:`BindingError` (``log-quorum``) if the quorum is required and missing.
         """
         self.require_newest()
         signatures = dict(self._earlier(note))

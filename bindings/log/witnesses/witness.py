@@ -1,6 +1,6 @@
 """A witness: signs a checkpoint of a known log only if it contains all entries that the witness has seen before. The
-last checkpoint of each log is in a database of SQLite. It is on the disk before a cosignature is returned. So the
-witness never cosigns two histories, also after a crash or with several threads.
+last checkpoint of each log is on the disk before a cosignature is returned, so that the witness never cosigns two
+histories, also after a crash or with several threads.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ _WAIT_SECONDS = 10.0
 
 
 class CosignatureRefused(Exception):
-    """Raised if a witness refuses to cosign a checkpoint. ``message`` is the reason. ``status``, ``body`` and
-    ``media_type`` are the status, body and Content-Type of the HTTP answer.
-    """
+    """Raised if a witness refuses to cosign a checkpoint, with the status, body and Content-Type of the HTTP answer."""
 
     def __init__(self, status: int, message: str, *, body: str | None = None, media_type: str = "text/plain") -> None:
         super().__init__(message)
@@ -44,9 +42,7 @@ class CosignatureRefused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownLog:
-    """A log that a witness cosigns: ``key`` is its public key, and ``size`` the number of entries of its last cosigned
-    checkpoint.
-    """
+    """A log that a witness cosigns, and the number of entries of its last cosigned checkpoint."""
 
     key: VerifierKey
     size: int
@@ -59,9 +55,7 @@ class Witness:
         self._path = path
 
     def create(self) -> None:
-        """Create the file of the witness. Raises :class:`BindingError` with the code ``witness-state`` if this
-        fails.
-        """
+        """Create the file of the witness. Raises :class:`BindingError` (``witness-state``) if this fails."""
         try:
             with suppress(FileExistsError):
                 create_private(self._path)
@@ -71,9 +65,8 @@ class Witness:
             database.execute(_CREATE)
 
     def add_log(self, key: VerifierKey) -> bool:
-        """Cosign the public log with the key ``key`` from now on. Return False if the witness cosigns it already.
-        Raises :class:`BindingError` with the code ``witness-log`` for another key of a known origin, and for a key that
-        is not of a log.
+        """Cosign a log from now on. False if it is cosigned already. Raises :class:`BindingError` (``witness-log``) for
+        another key of a known origin, and for a key that is not of a log.
         """
         if key.algorithm != ED25519:
             message = f"the key of {display.escape(key.name)} is of {key.algorithm.title}, not of {ED25519.title}"
@@ -94,12 +87,8 @@ class Witness:
         return [KnownLog(key=VerifierKey.of_text(vkey), size=size) for vkey, size in rows]
 
     def cosign(self, content: bytes, key: SignerKey, time: int) -> Signature:
-        """Return the cosignature of the witness for a checkpoint, if it continues the last one of the same log.
-
-        - ``content``: the body of the request ``add-checkpoint``.
-        - ``key``: the key of the witness. ``time``: the current time in seconds since 1970.
-
-        Raises :class:`CosignatureRefused` with the HTTP status of the answer.
+        """Return the cosignature for a checkpoint that continues the last one of the same log. ``content`` is the body
+        of a request ``add-checkpoint``. ``time`` is in seconds since 1970. Raises :class:`CosignatureRefused`.
         """
         try:
             request = AddCheckpoint.of_bytes(content)
@@ -124,8 +113,8 @@ class Witness:
 
     @contextmanager
     def _transaction(self, mode: str = "rw") -> Iterator[sqlite3.Connection]:
-        """Open a transaction that excludes all others, and wait at its end until its changes are on the disk. Raises
-        :class:`BindingError` with the code ``witness-state`` if the file cannot be used.
+        """Open a transaction that excludes all others, and wait until its changes are on the disk. Raises
+        :class:`BindingError` (``witness-state``) if the file cannot be used.
         """
         try:
             # A lost file is not created again: the witness would forget what it has seen.

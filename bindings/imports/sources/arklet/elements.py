@@ -37,7 +37,7 @@ _REMEDY = "keep the dump, or rename the element to PREFIX.NAME"
 
 
 def identifier_of(row: Mapping[str, str]) -> str:
-    """Return the ARK of a row in arklet's table, or "" if it has no ARK. ``row`` maps columns to texts.
+    """Return the ARK of a row in arklet's table, or "" if it has no ARK.
 
     >>> identifier_of({"ark": "13960/t8s46h68t"}), identifier_of({"naan": "1", "shoulder": "/x", "assigned_name": "y"})
     ('ark:/13960/t8s46h68t', 'ark:/1/xy')

@@ -1,6 +1,5 @@
-"""Read arklet's table of ARKs as CSV, as JSON, or as the text of PostgreSQL's COPY in the output of ``pg_dump``. JSON
-has the rows as objects, one a line or in an array, or is the output of Django's ``dumpdata``. Source: PostgreSQL
-documentation, COPY, "Text Format" and "CSV Format".
+"""Read arklet's table of ARKs as CSV, as JSON (objects, or the output of Django's ``dumpdata``), or as the text of COPY
+in the output of ``pg_dump``. Source: PostgreSQL documentation, COPY, "Text Format" and "CSV Format".
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ _ALSO = "ark"
 
 
 def csv_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each ARK of a CSV export of arklet's table as a record. The first line contains the names of the columns.
-    ``lines`` are the lines of the file. Raises :class:`TableError` for a file that is not CSV, or that lacks the
-    columns of arklet.
+    """Yield each ARK of a CSV export. Raises :class:`TableError` for a file that is not CSV, or lacks the columns of
+    arklet.
     """
     rows = delimited.read_lines(lines, ",")
     _, header = next(rows, (1, []))
@@ -38,9 +36,8 @@ def csv_records(lines: Lines) -> Iterator[DumpRecord]:
 
 
 def copy_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each ARK in a ``pg_dump`` of arklet's database as a record. Other tables and statements are skipped.
-    ``lines`` are the lines of the file. Raises :class:`TableError` if no COPY statement has the columns of arklet, or
-    if its rows do not end.
+    """Yield each ARK in a ``pg_dump``, without other tables. Raises :class:`TableError` if no COPY statement has the
+    columns of arklet, or if its rows do not end.
     """
     has_table = False
     while True:
@@ -112,8 +109,7 @@ _MODEL = "ark.ark"
 
 
 def json_records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
-    """Yield each ARK of a JSON export of arklet's table as a record. ``file`` is its name in messages. ``stream`` is
-    open for reading bytes. Objects of other models in the output of ``dumpdata`` are skipped. Raises
+    """Yield each ARK of a JSON export, without objects of other models. ``file`` is its name in messages. Raises
     :class:`TableError` for a text that is not JSON.
     """
     for item in json_items.read(stream, file):

@@ -1,10 +1,5 @@
-"""Read the text forms of an EZID batch download.
-
-- ANVL has for each identifier a line ``:: ID``, its elements, and an empty line.
-- CSV has a line with the names of the elements, then one line per identifier. The column ``_id`` has the identifier.
-  EZID replaces line ends in values by spaces.
-
-Source: EZID API, version 2, "Batch download".
+"""Read the text forms of an EZID batch download: ANVL, with a line ``:: ID`` for each identifier, and CSV with the
+column ``_id``, in which EZID replaces line ends by spaces. Source: EZID API, version 2, "Batch download".
 """
 
 from __future__ import annotations
@@ -23,8 +18,8 @@ IDENTIFIER = "_id"
 
 
 def csv_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each identifier of an EZID batch download in CSV as a record. ``lines`` are the lines of the file. Raises
-    :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
+    """Yield each identifier of a batch download in CSV. Raises :class:`TableError` for a file without a column ``_id``,
+    and for a line with another number of columns.
     """
     rows = delimited.read_lines(lines, ",")
     _, header = next(rows, (1, []))
@@ -45,9 +40,7 @@ BEGIN = "::"
 
 
 def anvl_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each identifier of an EZID batch download in ANVL as a record. Raises :class:`TableError` for a line that
-    is not ANVL. ``lines`` are the lines of the file.
-    """
+    """Yield each identifier of a batch download in ANVL. Raises :class:`TableError` for a line that is not ANVL."""
     for block in anvl_blocks.read(lines, _identifier, ":: ark:/12345/x5"):
         yield ezid_elements.record(block.line, block.identifier, block.elements)
 

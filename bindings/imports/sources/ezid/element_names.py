@@ -49,8 +49,8 @@ _ESCAPES = re.compile("(?:_[0-9A-F]{2})+")
 
 
 def metadata_name(name: str) -> str | None:
-    """Return the name of the metadata element that keeps the values of the EZID element ``name``. Return None if no
-    name is possible. Such names are too long or have a control character.
+    """Return the metadata element that keeps the values of an EZID element, or None for a name that is too long or has
+    a control character.
 
     >>> [metadata_name(each) for each in ("erc.who", "title", "_profile", "my name", "ezid.a")]
     ['erc.who', 'ezid.title', 'ezid-setting.profile', 'ezid-quoted.x-my_20name', 'ezid-quoted.x-ezid_2Ea']
@@ -69,13 +69,10 @@ def metadata_name(name: str) -> str | None:
 
 
 def element_name(element: str) -> str | None:
-    """Return the name of the EZID element whose values the metadata element ``element`` keeps. Return None for the
-    document ``schema``.
+    """Return the EZID element whose values a metadata element keeps, or None for the document ``schema``.
 
     >>> [element_name(each) for each in ("erc.who", "ezid.title", "ezid-setting.profile", "ezid-quoted.x-my_20name")]
     ['erc.who', 'title', '_profile', 'my name']
-    >>> print(element_name("schema"))
-    None
     """
     if element in _NAMES:
         return _NAMES[element]

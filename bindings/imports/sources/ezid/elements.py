@@ -45,8 +45,8 @@ _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a
 
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
-    """Convert the identifier ``identifier`` of EZID and its elements (pairs of name and text) to a record for the
-    import. ``line`` is the line of the file where the identifier begins.
+    """Convert an identifier of EZID and its elements to a record for the import. ``line`` is where it begins in the
+    file.
 
     >>> name = record(1, "ark:/12345/x5", [("_target", "https://example.org/"), ("_status", "unavailable | moved")])
     >>> name.state, name.reason
@@ -204,8 +204,7 @@ class _Reading:
 
 
 def read_status(value: str) -> tuple[State | None, str]:
-    """Return the state and the reason in the value ``value`` of the EZID element ``_status``, such as "unavailable |
-    moved". The state is None if it is not one of EZID.
+    """Return the state and the reason in a value of ``_status``. The state is None if it is not one of EZID.
 
     >>> read_status("unavailable | moved"), read_status("hidden")
     (('unavailable', 'moved'), (None, ''))
@@ -224,8 +223,8 @@ def with_values(recorded: str, value: str) -> str:
 
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:
-    r"""Parse the value ``value`` of the EZID element ``erc``. Return its elements, and whether the whole value is an
-    ERC record. A label can occur several times, in any case of its letters. Its values are joined.
+    r"""Parse a value of the element ``erc``. Return its elements, and whether all of it is an ERC record. The values of
+    a repeated label, in any case, are joined.
 
     >>> erc_elements("who: Noah\nwhat: The Ark\nWho: Shem"), erc_elements("Noah")
     (({'erc.who': 'Noah; Shem', 'erc.what': 'The Ark'}, True), ({}, False))

@@ -1,10 +1,9 @@
-"""Read the XML form of an EZID batch download.
+"""Read the XML form of an EZID batch download in pieces.
 
     <records><record identifier="ID"><element name="NAME">VALUE</element>...</record>...</records>
 
-The element ``datacite`` contains an XML document, which becomes a text. The file is read in pieces. A document type
-declaration is refused, so that no entity exists: neither an external one nor one that expands. Source: EZID API,
-version 2, "Batch download".
+The XML document in the element ``datacite`` becomes a text. A document type declaration is refused, so that no external
+or expanding entity exists. Source: EZID API, version 2, "Batch download".
 """
 
 from __future__ import annotations
@@ -27,9 +26,8 @@ _MAX_AHEAD = 4 * MAX_OCTETS
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
-    """Yield each identifier of an EZID batch download in XML as a record. ``file`` is its name in messages. ``stream``
-    is open for reading bytes. Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a
-    file. The code is ``table-too-long`` for a record of more than 1,000,000 characters.
+    """Yield each identifier of a batch download in XML. ``file`` is its name in messages. Raises :class:`TableError`:
+    ``dump-syntax`` for another text, ``table-too-long`` for a record of more than 1,000,000 characters.
     """
     reader = _Reader(file)
     while piece := stream.read(_PIECE):

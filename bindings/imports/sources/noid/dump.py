@@ -1,11 +1,10 @@
-"""Read the dump of a noid or egg database. Three forms are read, and the first lines decide which one a file has:
+"""Read the dump of a noid or egg database. The first lines show which form it has:
 
 - the output of Berkeley DB's ``db_dump -p`` or ``db_dump``: a header, then a line for each key and each value,
 - lines ``id|element|value``,
 - blocks of ANVL, which begin with ``:: id``, ``id: id`` or ``# id: id``.
 
-A key that begins with ``:/`` belongs to the minter (:mod:`minter`). Source: Berkeley DB, db_dump, "Output format";
-NOID, "noid dbinfo"; egg, "dump".
+A key with ``:/`` belongs to the minter (:mod:`minter`). Source: Berkeley DB, db_dump; NOID, "noid dbinfo"; egg, "dump".
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ _PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
 
 
 class BinderElement(NamedTuple):
-    """One element of ``identifier`` in a dump of noid or egg. ``line`` is its line, from 1, and ``element`` its name
-    and text.
-    """
+    """One element of an identifier in a dump of noid or egg, with its line, name and text."""
 
     line: int
     identifier: str
@@ -38,9 +35,8 @@ class BinderElement(NamedTuple):
 
 
 def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
-    """Yield each identifier in a dump of noid or egg as a record. Add the settings of its minter to ``minter``.
-    ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
-    line of another form. ``lines`` are the lines of the file after ``first``.
+    """Yield each identifier in a dump of noid or egg. Add the settings of its minter to ``minter``. ``first``, the
+    first line that is not empty or a comment, decides the form. Raises :class:`TableError` for a line of another form.
     """
     if first.startswith("VERSION="):
         bindings = _read_dump(lines, minter)
@@ -132,11 +128,6 @@ def _keep(minter: Minter, line: int, name: str, value: str) -> None:
 
 
 def _decode_print(text: str) -> bytes:
-    r"""Return the bytes of a text of the format "print".
-
-    >>> _decode_print(r"a\0ab\\c"), _decode_print(r"\c3\a9").decode()
-    (b'a\nb\\c', 'é')
-    """
     octets = text.encode()
     return _PRINT_ESCAPE.sub(_octet, octets) if b"\\" in octets else octets
 

@@ -43,17 +43,14 @@ _LABELS = ("ark:", "urn:", "doi:", "uuid:", "http:", "https:")
 
 
 def identifier_of(text: str) -> str:
-    """Return the identifier for a key in a binder of noid or egg. A key without a label, such as 13030/xf9, is an ARK.
-
-    >>> identifier_of("13030/xf93gt2q"), identifier_of("ark:/13030/xf93gt2q")
-    ('ark:/13030/xf93gt2q', 'ark:/13030/xf93gt2q')
+    """Return the identifier for a key in a binder of noid or egg. A key without a label, such as 13030/xf9, is an
+    ARK.
     """
     return text if text.lower().startswith(_LABELS) else f"ark:/{text}"
 
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
-    """Convert the identifier ``identifier`` of noid or egg to a record. Its elements are pairs of name and text.
-    ``line`` is the line of the file where the identifier begins.
+    """Convert an identifier of noid or egg and its elements to a record. ``line`` is where it begins in the file.
 
     >>> name = record(1, "13030/xf93gt2q", [("_t", "https://example.org/1"), ("_c", "1435680779"), ("who", "Noah")])
     >>> name.target, name.created.year, name.elements

@@ -1,11 +1,10 @@
-"""The minter of a noid or egg database: its template and counters, and the names that it has minted.
+"""The minter of a noid or egg database: its template and counters, from which the minted names follow.
 
 A template is a prefix, a dot and a mask, such as ``xf.reedeedk``. The first letter of the mask is the order: ``r``
-random, ``s`` sequential, ``z`` sequential without end. Each ``e`` is a character of
-:data:`~ararat.identifiers.ark.grammar.BETANUMERIC`, each ``d`` is a digit, and a final ``k`` is the check character.
-For ``z``, the first position repeats. A random minter divides its numbers among about 293 counters ``c0``, ``c1`` and
-so on. Counter n has minted the numbers from ``n * percounter + 1`` to ``n * percounter + value``. A sequential minter
-has minted the numbers below ``oacounter``. So the counters determine all minted names. Source: NOID (nice opaque
+random, ``s`` sequential, ``z`` sequential without end, which repeats the first position. ``e`` is a character of
+:data:`~ararat.identifiers.ark.grammar.BETANUMERIC`, ``d`` a digit, and a final ``k`` the check character. A random
+minter divides its numbers among about 293 counters. Counter n has minted those from ``n * percounter + 1`` to ``n *
+percounter + value``. A sequential minter has minted the numbers below ``oacounter``. Source: NOID (nice opaque
 identifier) minter, "Templates"; Noid.pm, genid and n2xdig.
 """
 
@@ -31,18 +30,15 @@ _NAAN = re.compile(r"[0-9a-z]{2,20}")
 
 @dataclass(slots=True)
 class Minter:
-    """The settings of the minter in a dump of noid or egg, from which its minted names are computed. ``values`` are the
-    settings of the minter by their names without ``:/``, such as "template". ``line`` is the first line of the settings
-    in the file.
+    """The settings of the minter in a dump of noid or egg by their names without ``:/``, such as "template", with their
+    first line.
     """
 
     line: int
     values: dict[str, str] = field(default_factory=dict)
 
     def fault(self) -> str | None:
-        """Return why the minted names cannot be computed from the settings. Return None if they can. Also return None
-        for a binder that has minted no names.
-        """
+        """Return why the minted names cannot be computed, or None if they can, or if there are none."""
         if not self._minted_count():
             return None
         if self._minted_count() > MAX_MINTED:
@@ -56,9 +52,8 @@ class Minter:
         return None
 
     def counter(self) -> Counter | None:
-        """Return a counter with which ``ararat mint`` continues the series of this minter. Return None if Ararat cannot
-        continue. Ararat continues a series whose names have one kind of character. For a sequential minter, the order
-        is the same.
+        """Return a counter with which ``ararat mint`` continues the series, or None if its names have several kinds of
+        characters. For a sequential minter, the order is the same.
         """
         template = self._template()
         if template is None or self.fault():
@@ -77,9 +72,7 @@ class Minter:
         return Counter(self.line, beginning, f"next {value} of {form}")
 
     def names(self) -> Iterator[str]:
-        """Yield all names that the minter has minted; some of them can be bound, too. Yield no names if there is no
-        minter or :meth:`fault` returns a reason.
-        """
+        """Yield all names that the minter has minted, also bound ones; none if :meth:`fault` returns a reason."""
         template = self._template()
         if template is None or self.fault():
             return
