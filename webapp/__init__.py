@@ -1,6 +1,5 @@
 """The inspector: a Flask application with pages, an API and live traces. :func:`create_app` creates it.
-
-Flask is imported at the first use of :func:`create_app`. So a command that shows no page starts without Flask.
+Flask is imported at its first use, so that a command that shows no page starts without Flask.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Limit the requests that take much memory, or wait for slow clients.
 
 - :class:`Admission`: pages compute, and the threads of a process share one interpreter. Some servers, such as gunicorn,
-  call the application when they have read the head of a request. A client that sends its body slowly then holds a
-  thread. waitress reads the whole body before.
+  call the application before the body has arrived, so that a slow client holds a thread.
 - :func:`admit`: the inspection of a large text can take more than a second of processor time and hundreds of megabytes.
 - :func:`download`: a client that reads a large file slowly holds a thread, too.
 
@@ -44,16 +43,14 @@ LARGE_OCTETS = 65536
 class Admission:
     """The WSGI application of a site, ``app``, behind its limits.
 
-    - A request target that is not a path gets 400. Every URL and error page is built from the path. A dispatcher, such
-      as that of werkzeug, moves the beginning of such a target to ``SCRIPT_NAME``.
+    - A request target that is not a path gets 400. A dispatcher, such as that of werkzeug, moves its beginning to
+      ``SCRIPT_NAME``, and every URL is built from the path.
     - Of each list in a header field, only the first elements are read (:mod:`.list_fields`).
-    - A request that computes needs a slot for a page until the server has closed the answer, because a server can send
-      it in the same thread. Without a free slot, it gets 503. A request of a trace to this site has the slot of the
-      trace.
+    - A request that computes needs a slot for a page until the server has closed the answer. Without a slot, it gets
+      503. A request of a trace to this site has the slot of the trace.
     - A body has the limits of its route (:class:`.RequestBody`). One whose length is greater is never read.
 
-    ``limits`` are the limits of bodies. ``refusals`` has functions that answer refused requests below a path in its own
-    format.
+    ``refusals`` has functions that answer refused requests below a path in its own format.
     """
 
     def __init__(self, app: Flask, limits: BodyLimits) -> None:
@@ -111,9 +108,8 @@ def _without_path(environ: WSGIEnvironment, start_response: StartResponse) -> It
 
 
 def admit(text: str) -> None:
-    """Take a slot for the inspection of a large text. The slot is released after the current request.
-
-    At most :data:`LARGE_OCTETS` bytes need no slot. Raises :class:`HTTPRefusal` with the status 503 if no slot is free.
+    """Take a slot for the inspection of a text of more than :data:`LARGE_OCTETS` bytes, until the current request ends.
+    Raises :class:`HTTPRefusal` (503) if no slot is free.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return
@@ -145,13 +141,8 @@ def admit(text: str) -> None:
 
 
 def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
-    """Return a response with a file to save, which is made while it is sent.
-
-    - ``parts``: the texts or bytes of the file.
-    - ``content_type``: its media type.
-
-    The response holds a slot until the client has read it (:mod:`~ararat.bindings.system.thread_slots`). Raises
-    :class:`.HTTPRefusal` with the status 503 if no slot is free.
+    """Return a response with a file to save, which is made while it is sent. It holds a slot until the client has read
+    it (:mod:`~ararat.bindings.system.thread_slots`). Raises :class:`.HTTPRefusal` (503) if no slot is free.
     """
     try:
         slot = slots.acquire("downloads", request.remote_addr)

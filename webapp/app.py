@@ -58,16 +58,13 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     Accounts are those in the database of ``bindings``. Until an account exists, ``/desk`` and ``/sign-in`` show the
     command that adds one, and their other pages answer 404.
 
-    A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy all clients have the
-    address of the proxy and share one limit. In this case, wrap the application in
-    ``ForwardedFields(app, 1)`` of :mod:`ararat.middleware.http.trusted_proxy` and replace 1 by the number of proxies.
-    Do this only behind a proxy. With a :class:`~ararat.middleware.http.trusted_proxy.ProxySecret`, only requests of the
-    proxy count.
+    A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy, all clients have the
+    address of the proxy and share one limit. Only there, wrap the application in ``ForwardedFields(app, 1)`` of
+    :mod:`ararat.middleware.http.trusted_proxy`, with the number of proxies. With a
+    :class:`~ararat.middleware.http.trusted_proxy.ProxySecret`, only requests of the proxy count.
 
-    Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
-    resolver, ``remote_user``, ``token_audience``, ``token_issuers``, ``ezid``, ``statistics``, ``threads``,
-    ``session_idle`` or ``resource_label``. It is also
-    raised for ``openid`` without a URL of this inspector.
+    Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for a wrong setting, and for
+    ``openid`` without a URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
@@ -199,8 +196,7 @@ def _open_desk(app: Application, site: Site, admission: Admission) -> None:
 
 
 def resume_jobs(app: Flask) -> None:
-    """Carry out the jobs of the application ``app``, such as imports, that an earlier process did not finish.
-
+    """Carry out the jobs of an application, such as imports, that an earlier process did not finish.
     `ararat serve` calls it at its start. Under another server the first request to the desk or the API does the same.
     """
     if app.extensions[KEY].accounts is not None:
@@ -232,9 +228,8 @@ def _require_assets(app: Flask) -> None:
 
 
 def asset(name: str) -> str:
-    """Return the URL of a file of the pages. ``name`` is its path in the folder ``static/``.
-
-    The query parameter ``v`` of the URL is a hash of the content, so that browsers can cache the file for long.
+    """Return the URL of a file in the folder ``static/``.
+    It contains a hash of the content (``v``), so that browsers can cache the file for long.
     """
     return url("static", filename=name, v=_digest(name))
 

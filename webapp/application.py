@@ -1,8 +1,6 @@
 """The Flask application that all sites of a process share, and the application of one site.
-
-Registering the routes and compiling the templates takes longer than many requests. So a process builds one
-:class:`Application`, and each site gets an application of its own with the same routes, views, hooks and compiled
-templates. What is set on that, such as a filter, a blueprint or an error handler, is not set on others.
+Registering the routes and compiling the templates takes longer than many requests. So each site gets an application of
+its own with the same ones. What is set on that, such as a filter or an error handler, is not set on others.
 """
 
 from __future__ import annotations
@@ -47,9 +45,7 @@ class SharedRule(Rule):
 
 class Routes(Map):
     """The routes of one site: those of all sites until a route is added or an attribute is set.
-
-    ``shared`` are the routes of all sites in the order of their registration. They are compiled once, when a site first
-    uses them: this takes longer than the rest of the start.
+    ``shared`` are compiled once, when a site first uses them: this takes longer than the rest of the start.
 
     >>> shared = SharedRoutes([SharedRule("/a", endpoint="a")])
     >>> one, other = Routes(shared), Routes(shared)
@@ -120,10 +116,8 @@ class _Registered(Map):
 
 
 class Application(Flask):
-    """The application that all sites share, or that of one site.
-
-    ``shared`` is the application with the routes, views, hooks and templates for that of a site. None creates one that
-    sites can share: it gets them by the methods of Flask, and answers no requests.
+    """The application of one site, with the routes, views, hooks and templates of ``shared``.
+    Without ``shared``, it is one that sites can share: it gets them by the methods of Flask, and answers no requests.
     """
 
     default_config = ImmutableDict(
@@ -181,10 +175,7 @@ class Application(Flask):
 
 
 class _Templates(BaseLoader):
-    """The templates of one site: those of all sites, which are compiled once, and those of its own blueprints.
-
-    ``app`` is the application of the site. ``common`` is the environment of all sites.
-    """
+    """The templates of one site: those of all sites (``common``), compiled once, and those of its own blueprints."""
 
     def __init__(self, app: Application, common: Environment) -> None:
         self._app, self._common, self._folder = app, common, app.jinja_loader

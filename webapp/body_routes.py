@@ -1,7 +1,6 @@
 """The limits of the bodies of requests, by their routes: the size in bytes, and the number of the fields of a form.
-
-:data:`ROUTES` is the only table. A server applies it before it stores a body (:mod:`ararat.cli.serving.server`), and
-:mod:`.request_body` before anything reads one.
+A server applies :data:`ROUTES` before it stores a body (:mod:`ararat.cli.serving.server`), and :mod:`.request_body`
+before anything reads one.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ TABLE_TOO_LONG = Translatable(
 
 class BodyLimit(NamedTuple):
     """The limit of the body of a request: ``size`` in bytes, and ``fields`` of a form.
-
-    ``sentence`` is the reason for a browser that its body is too long.
+    A browser that sends too much gets the ``sentence``.
     """
 
     size: int = MAX_OPEN
@@ -64,10 +62,9 @@ class BodyLimit(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Route:
-    """The limits of the bodies that are sent to the paths of a regular expression, ``path``.
-
-    A body of more than :data:`MAX_OPEN` bytes needs a credential, unless the route ``is_open``. With ``is_text``, the
-    limit is that of a text, whose form can be three times as long in percent-encoding.
+    """The limits of the bodies that are sent to the paths of a regular expression.
+    More than :data:`MAX_OPEN` bytes need a credential, unless the route ``is_open``. With ``is_text``, the limit is
+    that of a text, whose form can be three times as long in percent-encoding.
     """
 
     path: re.Pattern[str]
@@ -103,10 +100,8 @@ ROUTES = (
 
 
 class BodyLimits:
-    """The limits of one site.
-
-    ``user`` is the source of the user that the web server has signed in, or None. ``ezid`` is the path of the EZID API,
-    whose form of a batch download has a field for each column, or None.
+    """The limits of one site. ``user`` is the source of the user that the web server has signed in.
+    ``ezid`` is the path of the EZID API, whose form of a batch download has a field for each column.
 
     >>> BodyLimits().of("/x/imports", {"HTTP_AUTHORIZATION": "Bearer a"}).size == MAX_OPEN
     True
@@ -119,10 +114,8 @@ class BodyLimits:
         self._routes = ROUTES if ezid is None else (*ROUTES, _route(f"{re.escape(ezid)}/download_request", fields=200))
 
     def of(self, path: str, environ: Mapping[str, Any]) -> BodyLimit:
-        """Return the limit of the body of a request.
-
-        ``path`` is the decoded path below the mount of the application. ``environ`` is the WSGI environ, or the part of
-        it that the header fields are.
+        """Return the limit of the body of a request. ``path`` is decoded, and below the mount of the application.
+        ``environ`` is the WSGI environ, or the part of it that the header fields are.
         """
         route = next((each for each in self._routes if each.path.fullmatch(path)), None)
         if route is None:

@@ -1,7 +1,5 @@
 """The configuration of one inspector, from the arguments of :func:`~ararat.webapp.create_app`.
-
-Flask keeps it in ``app.extensions``; :func:`site` returns it. The command ``ararat serve`` reads the environment
-variables.
+:func:`site` returns it from ``app.extensions``. The command ``ararat serve`` reads the environment variables.
 """
 
 from __future__ import annotations
@@ -47,10 +45,8 @@ _URI_PATH = re.compile(r"/(?!/)[\w.~%!$&'()*+,/:;=@?#-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The configuration of one inspector, and the objects that all its requests share.
+    """The configuration of one inspector, and the objects that all its requests share. No database: no ``accounts``.
 
-    - ``bindings``: the store that pages look names up in, or None. ``settings``: the settings of this inspector.
-    - ``accounts``: the accounts of users; None without a database.
     - ``large_slots`` limits concurrent inspections of large texts (:mod:`.admission`).
     - ``rate_limiter`` limits the requests to other hosts, and ``cache`` keeps their responses for a minute.
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
@@ -73,7 +69,6 @@ class Site:
     @property
     def origin(self) -> str:
         """The scheme and authority of the configured URL of the inspector, or "" without one.
-
         The field Host of a request is never used, because a client can forge it.
         """
         settings = self.settings
@@ -88,9 +83,7 @@ class Site:
 
     def inspect(self, text: str, detailed: int = inspection.MAX_FOUND) -> Inspection:
         """Find and examine the identifiers in a text with the prefix, bindings and policies of this site.
-
-        ``detailed`` is the largest number of identifiers with a full report. The result is that of
-        :func:`.inspection.inspect`.
+        Only the first ``detailed`` ones have a full report (:func:`.inspection.inspect`).
         """
         return inspection.inspect(
             text,
@@ -118,11 +111,7 @@ def origin(address: str | None) -> str:
 
 
 def url(endpoint: str, **values: Any) -> str:
-    """Return the URL of a page of this application as ASCII.
-
-    ``endpoint`` is the name of a Flask view, such as "inspect.page". ``values`` are the parts of the path and the query
-    parameters. Values that are None are omitted.
-    """
+    """Return the URL of a Flask view, such as "inspect.page", as ASCII. Parameters that are None are omitted."""
     address = url_for(endpoint, **values)
     return address if _URI_PATH.fullmatch(address) else iri_to_uri(address)
 

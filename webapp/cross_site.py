@@ -1,7 +1,5 @@
-"""Detect requests that a page of another site sent, so that other sites cannot start traces (CSRF).
-
-The paths in :data:`WORK` refuse such requests. Browsers mark them with the fields Sec-Fetch-Site, Origin or Referer. A
-client that is not a browser sends none of these fields and is accepted.
+"""Detect requests that a page of another site sent, so that other sites cannot start traces (CSRF). The paths in
+:data:`WORK` refuse them. A client that is not a browser sends no Sec-Fetch-Site, Origin or Referer, and is accepted.
 """
 
 from __future__ import annotations
@@ -23,9 +21,8 @@ def is_work() -> bool:
 
 def from_another_site() -> bool:
     """Return whether Sec-Fetch-Site, Origin or Referer shows that a page of another site sent the current request.
-
-    Browsers omit Sec-Fetch-Site if the connection is neither https nor loopback. They send Origin with POST requests.
-    They send Referer with GET and POST requests of our pages. An Origin "null" is another site.
+    Browsers omit Sec-Fetch-Site if the connection is neither https nor loopback. They send Origin with POST requests,
+    and Referer with GET and POST requests of our pages. An Origin "null" is another site.
     """
     if fetched := request.headers.get("Sec-Fetch-Site"):
         return fetched in ("cross-site", "same-site")

@@ -1,7 +1,5 @@
-"""Error responses of the inspector: a page, an HTML fragment, or a problem document (RFC 9457).
-
-A client that accepts JSON receives the problem document, and htmx the fragment. All three contain the same sentence.
-They repeat no part of the request and no text of an exception.
+"""Error responses of the inspector: a page, a fragment for htmx, or for JSON a problem document (RFC 9457).
+All contain the same sentence. They repeat no part of the request and no text of an exception.
 """
 
 from __future__ import annotations
@@ -72,8 +70,7 @@ class HTTPRefusal(HTTPException):
 
     - ``status``: the HTTP status. As in werkzeug, it is the attribute ``code``.
     - ``code``: a stable name of the reason, such as "parameter-missing"; the attribute ``kind``.
-    - ``sentence``: the reason in printable ASCII.
-    - ``retry_after``: the value of Retry-After in seconds, or None.
+    - ``sentence``: the reason in printable ASCII. ``retry_after``: the value of Retry-After in seconds.
     - ``challenges``: the values of WWW-Authenticate for the status 401.
     - ``more``: further members of its problem document, such as ``pointer``.
     """
@@ -108,7 +105,6 @@ def init_app(app: Flask) -> None:
 
 def answer(error: HTTPException) -> Response:
     """Return the response for an HTTP error: a page, an HTML fragment or a problem document.
-
     The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their status.
     """
     status = error.code or 500
@@ -152,19 +148,14 @@ def _unavailable(error: BindingsUnavailable) -> Response:
 
 
 def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
-    """Return the HTTP error for an error of the bindings.
-
-    Its status and its field Retry-After are those of the error table.
-    """
+    """Return the HTTP error for an error of the bindings, with the status and Retry-After of the error table."""
     entry = error.entry
     return HTTPRefusal(entry.status, error.code, sentence_of(error), retry_after=entry.retry_after)
 
 
 def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
-    """Return the sentence about an error for a client.
-
-    The message of a database that cannot be used contains the name of the database. So it is written to the server
-    log, and the client receives the text of the error table.
+    """Return the sentence about an error for a client. The message of a database that cannot be used contains its name:
+    it is written to the server log, and the client receives the text of the error table.
     """
     if isinstance(error, CatalogueError) and not isinstance(error, BindingsUnavailable):
         return sentence(error.message)
@@ -175,11 +166,7 @@ def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
-    """Return the members of a problem document (RFC 9457).
-
-    - ``status``: the HTTP status.
-    - ``code``: the stable name of the reason.
-    - ``sentence``: the reason in printable ASCII.
+    """Return the members of a problem document (RFC 9457). ``code`` is the stable name of the reason.
 
     >>> problem_document(404, "not-found", "This page does not exist.")["title"]
     'Not Found'

@@ -24,8 +24,7 @@ _PAGES = (
 
 @dataclass(frozen=True, slots=True)
 class NavigationLink:
-    """A link in the header of a page. ``current`` is the value of its attribute aria-current.
-
+    """A link in the header of a page, with the value of its attribute aria-current.
     It is "page" on the page of the link, "true" on another page of the same section, and "" elsewhere.
     """
 
@@ -35,11 +34,7 @@ class NavigationLink:
 
 
 def page_title(name: str) -> Translatable:
-    """Return the title of a page for the browser. ``name`` is the heading of the page.
-
-    >>> page_title(Translatable("Sign in"))
-    'Sign in - Ararat'
-    """
+    """Return the title of a page for the browser, from its heading."""
     return Translatable("%(page)s - Ararat", page=name)
 
 
@@ -54,10 +49,7 @@ def navigation() -> list[NavigationLink]:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The institution in the header of a page.
-
-    ``institution`` is its name, or "". ``logo`` is the address of its logo on this origin, or "".
-    """
+    """The institution in the header of a page: its name, and the address of its logo on this origin. Both can be ""."""
 
     institution: str
     logo: str
@@ -70,10 +62,7 @@ class Header:
 
 
 def header() -> Header:
-    """Return the institution of the current branding and the link to the desk.
-
-    All clients get the same header, so that a cache can keep the pages of the inspector.
-    """
+    """Return the institution of the current branding, the same for all clients, so that a cache can keep pages."""
     shown = branding()
     return Header(shown.institution or "", _logo(shown))
 

@@ -1,7 +1,5 @@
-"""The description of the API as an OpenAPI 3.1 document.
-
-It contains every path below /api. Tests check that the responses match it. :data:`STABILITY` states what clients can
-rely on.
+"""The description of the API as an OpenAPI 3.1 document, with every path below /api.
+:data:`STABILITY` states what clients can rely on.
 """
 
 from __future__ import annotations
@@ -217,9 +215,8 @@ PATHS: dict[str, dict[str, Schema]] = {
 
 
 def paths() -> dict[str, dict[str, Schema]]:
-    """Return the paths of the JSON API below ``/api`` for the current application, each with its operations.
-
-    The path ``/api/policy`` is missing if the site has no IRI policy.
+    """Return the paths of the JSON API of the current application, each with its operations.
+    ``/api/policy`` is missing if the site has no IRI policy.
     """
     return PATHS if site().settings.profiles else {path: known for path, known in PATHS.items() if path != _POLICY}
 

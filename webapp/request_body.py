@@ -1,7 +1,5 @@
 """The body of a request, whose limits apply before anything parses or stores it.
-
-:class:`RequestBody` replaces ``wsgi.input``, so the limits apply to every reader: to forms, JSON, files and EZID's
-ANVL, and with a length or in chunks.
+:class:`RequestBody` replaces ``wsgi.input``. So the limits apply to every reader, with a length or in chunks.
 """
 
 from __future__ import annotations
@@ -63,8 +61,7 @@ class RequestBody:
     - The first read takes a slot for an upload, unless the server has read the body. The end of the body frees it.
     - A read of more bytes than the limit raises :class:`BodyTooLong`, one of a form with more fields
       :class:`TooManyFields`.
-    - A read of a compressed body raises :class:`.HTTPRefusal` with the status 415, because nothing expands it.
-    - A read without a slot or space raises :class:`.HTTPRefusal` with the status 503.
+    - A read of a compressed body raises :class:`.HTTPRefusal` with 415, and one without a slot or space with 503.
     """
 
     def __init__(self, environ: WSGIEnvironment, limit: BodyLimit) -> None:
@@ -105,9 +102,8 @@ class RequestBody:
             self._space = 0
 
     def drain(self) -> None:
-        """Read and ignore the rest of the body, at most 16 MiB.
-
-        If a server answers before it has read the request, it resets the connection and the browser shows that error.
+        """Read and ignore the rest of the body, at most 16 MiB. If a server answers before it has read the request, it
+        resets the connection and the browser shows that error.
         """
         left = min(_DRAINED, self._left or 0)
         if self._is_read:
@@ -164,8 +160,7 @@ class RequestBody:
 
 def read_text() -> str:
     """Return the body of the current request, a text in UTF-8.
-
-    Raises :class:`.HTTPRefusal` with 400 for other bytes than UTF-8, and the errors of :class:`RequestBody`.
+    Raises :class:`.HTTPRefusal` with 400 for other bytes, and the errors of :class:`RequestBody`.
     """
     try:
         return request.get_data(cache=False).decode("utf-8")

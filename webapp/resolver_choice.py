@@ -23,9 +23,7 @@ from .errors import HTTPRefusal
 
 @dataclass(frozen=True, slots=True)
 class ResolverOption:
-    """An entry in the list of resolvers: the resolver ``prefix``, such as ``https://n2t.net``, and the displayed
-    ``title``.
-    """
+    """An entry in the list of resolvers, such as the prefix ``https://n2t.net``."""
 
     prefix: str
     title: str
@@ -33,12 +31,8 @@ class ResolverOption:
 
 @dataclass(frozen=True, slots=True)
 class ResolverChoice:
-    """The resolver that a trace uses.
-
-    - ``resolver``: its resolver prefix; "" if none is known, so that the user must choose one.
-    - ``why``: a sentence with the reason for the choice.
-    - ``possible``: whether this inspector can send requests to the resolver.
-    - ``unknown``: why no resolver is known, without the advice to choose one; "" if one is known.
+    """The resolver that a trace uses; "" if none is known, so that the user must choose one. ``unknown`` is the reason.
+    ``why`` is the reason for the choice. ``possible``: this inspector can send requests to it.
     """
 
     resolver: str
@@ -48,17 +42,12 @@ class ResolverChoice:
 
 
 def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted: str = "") -> ResolverChoice:
-    """Choose the resolver of a trace: the wanted one, else that of a pasted link, else this site if the name is bound
-    here, else the official one.
+    """Choose the resolver of a trace: the wanted one, that of a pasted link, this site if the name is bound here.
+    Without these, it is the known resolver of a URN namespace, or else the official one.
 
-    A URN that is not bound here starts at the known resolver of its namespace.
-
-    - ``text``: the identifier, or a link to it. ``pasted``: the text before the identifier in a link, if ``text`` does
-      not contain it.
-    - ``wanted``: a resolver prefix, or "registry" for the known resolver of the identifier; None without a request.
-    - ``bound``: whether the name is bound here; None if the bindings could not be read.
-
-    Raises :class:`.HTTPRefusal` with the status 400 if no resolver is known.
+    ``wanted`` is a resolver prefix, or "registry" for the known resolver of the identifier. ``pasted`` is the text
+    before the identifier in a link, if ``text`` does not contain it. ``bound`` is None if the bindings could not be
+    read. Raises :class:`.HTTPRefusal` (400) if no resolver is known.
     """
     known = site()
     if text[:4].lower() == "http" and (origin := link_origin(text)) is not None:
@@ -98,11 +87,8 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
 
 def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
     """Return the resolvers that this inspector can trace an identifier with, each prefix once.
-
-    ``pasted`` is the text that contained it, or an empty text.
-
-    The resolvers are this site, the official resolver, that of the NAAN or URN namespace, the address before the
-    identifier in the pasted text, and those of the setting ``resolvers``.
+    These are this site, the official resolver, and that of the NAAN or URN namespace. The address in the ``pasted``
+    text and those of the setting ``resolvers`` follow.
     """
     known = site()
     found: dict[str, ResolverOption] = {}
@@ -114,9 +100,7 @@ def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
 
 def own_prefix(known: Site) -> str | None:
     """Return the resolver prefix of this site if a trace calls this site in process, otherwise None.
-
-    ``known`` has the settings of the site. If ``local`` does not contain the configured prefix, the first prefix of
-    ``local`` is used.
+    If ``local`` does not contain the configured prefix, the first prefix of ``local`` is used.
     """
     if known.settings.prefix in known.settings.local:
         return known.settings.prefix
@@ -124,11 +108,7 @@ def own_prefix(known: Site) -> str | None:
 
 
 def may_ask(resolver: str, known: Site) -> bool:
-    """Return whether a trace of this inspector can send requests to a resolver.
-
-    ``resolver`` is its prefix. ``known`` has the settings of the site. This site is always permitted, and other hosts
-    only if ``trace_elsewhere`` is set.
-    """
+    """Return whether a trace can send requests to a prefix. Other sites than this one need ``trace_elsewhere``."""
     return known.settings.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.settings.local}
 
 

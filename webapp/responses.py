@@ -1,7 +1,4 @@
-"""Select the form of a response by the header fields of the request: a page, a fragment for htmx, or JSON.
-
-JSON is printable ASCII.
-"""
+"""Select the form of a response by the header fields of the request: a page, a fragment for htmx, or ASCII JSON."""
 
 from __future__ import annotations
 
@@ -25,17 +22,12 @@ _JSON = ("application/json", "application/problem+json")
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """Return a response with JSON in printable ASCII, with a final line break.
-
-    ``value`` is the value of the body. ``status`` is the HTTP status.
-    """
+    """Return a response with JSON in printable ASCII, with a final line break."""
     return Response(json.dumps(value) + "\n", status, content_type="application/json")
 
 
 def as_json_pieces(pieces: Iterable[str]) -> Response:
-    """Return a JSON response whose body is the concatenation of ``pieces``. A long body is streamed, without
-    Content-Length.
-    """
+    """Return a JSON response whose body is all ``pieces``. A long one is streamed, without Content-Length."""
     rest = iter(pieces)
     begun: list[str] = []
     length = 0
@@ -48,11 +40,9 @@ def as_json_pieces(pieces: Iterable[str]) -> Response:
 
 
 def represented(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:
-    """Return ``value`` as JSON or as a page, as the client prefers.
-
-    The page is ``template``, rendered with ``context`` and with the value as the variable ``shown``. If htmx sent the
-    request, the template ``fragment`` is rendered instead. If it is None, or htmx restores a page of the history, the
-    page is rendered.
+    """Return a value as JSON or as a page, as the client prefers.
+    The page is ``template`` with ``context`` and the value as ``shown``. For htmx, ``fragment`` is rendered instead,
+    unless it is None or htmx restores a page of the history.
     """
     if wants_json():
         return as_json(value)
@@ -63,17 +53,13 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
 
 
 def forbid_caches(response: Response) -> Response:
-    """Forbid caches and browsers to keep a response. It is a function for ``Blueprint.after_request``.
-
-    ``response`` is the response, which is returned.
-    """
+    """Forbid caches and browsers to keep a response. It is a function for ``Blueprint.after_request``."""
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 def wants_json() -> bool:
     """Return whether the response must be JSON: below /api/, and for clients that prefer JSON to HTML (Accept).
-
     If the client accepts both equally, the type that Accept names is used. If it names neither, the response is a page.
     """
     if request.path.startswith("/api/") and request.path != "/api/":
@@ -83,7 +69,7 @@ def wants_json() -> bool:
 
 
 def safe_path(text: str | None) -> str | None:
-    r"""Return ``text`` if it is a path of this site with its query; None for another text, such as a URL.
+    r"""Return a path of this site with its query; None for another text, such as a URL.
 
     >>> safe_path("/desk?q=1"), safe_path("//evil.test/"), safe_path("/\\evil.test/"), safe_path("https://evil.test/")
     ('/desk?q=1', None, None, None)

@@ -49,11 +49,7 @@ def _maybe(schema: Schema) -> Schema:
 
 
 def ref(name: str) -> Schema:
-    """Return the JSON Schema that refers to an entry of :data:`SCHEMAS`.
-
-    >>> ref("Problem")
-    {'$ref': '#/components/schemas/Problem'}
-    """
+    """Return the JSON Schema that refers to an entry of :data:`SCHEMAS`."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 

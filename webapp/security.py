@@ -1,7 +1,5 @@
 """The security header fields of every response of the inspector.
-
-Pages contain no inline scripts or styles, so they need no nonce and can be cached. Only browsers that sign in get
-cookies (:mod:`.accounts.cookies`).
+Pages contain no inline scripts or styles. Only browsers that sign in get cookies (:mod:`.accounts.cookies`).
 """
 
 from __future__ import annotations
@@ -63,9 +61,8 @@ _FOR_PROGRAMS = ("application/json", "application/problem+json")
 
 
 def init_app(app: Flask, describe: Callable[[Response], None]) -> None:
-    """Add the security header fields, such as Content-Security-Policy, to every response of ``app``.
-
-    Caches must not keep a response that depends on the caller. ``describe`` adds the header fields of a page.
+    """Add the security header fields, such as Content-Security-Policy, to every response.
+    ``describe`` adds those of a page. Caches must not keep a response that depends on the caller.
     """
     app.after_request(partial(_harden, describe))
 
@@ -77,12 +74,8 @@ def is_account_api(path: str) -> bool:
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
     """Answer requests for a host that is not trusted with 400.
-
-    ``app`` is the application. ``trusted`` are the names of the trusted hosts. The port and the case of letters are
-    ignored.
-
-    ``/healthz`` is answered for every host: the probes of Kubernetes and of load balancers send the address of the pod
-    or machine, which is not known in advance. :func:`is_foreign_host` is then true.
+    The port and the case of letters are ignored. ``/healthz`` is answered for every host: probes of Kubernetes send the
+    address of the pod, which is not known in advance. :func:`is_foreign_host` is then true.
     """
     known = frozenset(map(str.lower, trusted))
 

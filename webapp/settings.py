@@ -1,7 +1,5 @@
-"""The settings of an inspector, checked when it is created.
-
-Each setting is declared once, in :class:`InspectorSettings`, with its text. The docstring of
-:func:`~ararat.webapp.create_app`, the options and variables of ``ararat serve`` and docs/settings.md come from there
+"""The settings of an inspector, checked when it is created. Each is declared once, in :class:`InspectorSettings`.
+The docstring of :func:`~ararat.webapp.create_app`, the options of ``ararat serve`` and docs/settings.md come from there
 (:mod:`~ararat.middleware.resolution.declared_settings`). A view reads a setting from ``site().settings``.
 """
 

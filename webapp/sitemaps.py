@@ -21,11 +21,9 @@ class SitemapError(ValueError):
 
 
 def addresses(text: str, *, most: int) -> list[str]:
-    r"""Return the first addresses of a sitemap, or of a text with one address per line.
-
-    ``text`` is the sitemap if it starts with ``<``. White space around addresses and empty lines are ignored. ``most``
-    is the largest number of addresses to return. Raises :class:`SitemapError` for invalid XML and for a sitemap with a
-    document type.
+    r"""Return at most ``most`` first addresses of a text with one per line, or of a sitemap, which starts with ``<``.
+    White space around addresses and empty lines are ignored. Raises :class:`SitemapError` for invalid XML and for a
+    sitemap with a document type.
 
     >>> addresses("https://17beta.top/en\n\nhttps://17beta.top/\n", most=10)
     ['https://17beta.top/en', 'https://17beta.top/']

@@ -1,6 +1,5 @@
 """Format server-sent events (HTML standard, section 9.2).
-
-A message consists of lines. Data is split at every line break of the format; the client joins the lines again.
+Data is split at every line break of the format; the client joins the lines again.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ _END_OF_LINE = re.compile("\r\n|\r|\n")
 
 def message(event: str, data: str, number: int | None = None) -> str:
     r"""Return one server-sent event as text.
-
-    - ``event``: the type of the event. Raises ValueError if it is not one word.
-    - ``data``: the content of the event, of any number of lines.
-    - ``number``: the id of the event, or None for an event without an id.
+    Raises ValueError if its type, ``event``, is not one word. ``number`` is the id of the event.
 
     >>> message("hop", "one\r\ntwo\revent: end", 3)
     'id: 3\nevent: hop\ndata: one\ndata: two\ndata: event: end\n\n'

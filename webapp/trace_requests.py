@@ -1,8 +1,5 @@
-"""Start the traces that clients of the inspector request.
-
-The page, the event stream and the API use the same steps. :func:`parse_trace_request` reads the query.
-:func:`start_trace` selects a resolver, acquires a slot and returns a :class:`RunningTrace`. Both raise
-:class:`~ararat.webapp.errors.HTTPRefusal` with an HTTP status.
+"""Start the traces that clients of the inspector request, for the page, the event stream and the API.
+:func:`parse_trace_request` reads the query. :func:`start_trace` returns a :class:`RunningTrace`.
 """
 
 from __future__ import annotations
@@ -47,14 +44,8 @@ _NOTHING = Translatable("There is no identifier to trace. Give one in the parame
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest:
-    """The parameters of a trace that a client requests.
-
-    - ``text``: the identifier, without surrounding white space.
-    - ``resolver``: a resolver prefix or "registry" (:data:`REGISTRY_KEYWORD`); None if the client selected no resolver.
-    - ``method``: the HTTP method of every request, "GET" or "HEAD".
-    - ``fresh``: whether the trace ignores the response cache.
-
-    The values are checked by :func:`start_trace`.
+    """The parameters of a trace that a client requests; :func:`start_trace` checks them. ``method`` is "GET" or "HEAD".
+    ``resolver`` is a resolver prefix or "registry" (:data:`REGISTRY_KEYWORD`). ``fresh`` ignores the response cache.
     """
 
     text: str
@@ -77,7 +68,6 @@ class TraceRequest:
 
 class RunningTrace(Generic[T]):
     """The events of a running trace, and the slot that the trace occupies (:class:`.ThreadSlots`).
-
     Iterate it once: it yields the events, and a :class:`.KeepAlive` while it waits. The end of the trace frees the
     slot. Call :meth:`close` if the iteration may not have begun.
     """
@@ -109,9 +99,7 @@ class RunningTrace(Generic[T]):
 
 def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     """Return the trace that the parameters of a query string describe.
-
-    ``arguments`` has the values of the parameters. Raises :class:`.HTTPRefusal` with the status 400 for a value that a
-    parameter cannot have, and for two resolvers.
+    Raises :class:`.HTTPRefusal` (400) for a value that a parameter cannot have, and for two resolvers.
 
     >>> parse_trace_request(MultiDict({"q": " ark:12345/x ", "max_redirects": "7"})).max_redirects
     7
@@ -144,12 +132,8 @@ def _too_many_resolvers(number: int) -> str:
 
 
 def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
-    """Acquire a slot and prepare a trace. The first request is sent when the caller iterates the result.
-
-    ``wanted`` is the trace that the client requested.
-
-    Raises :class:`.HTTPRefusal`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no
-    slot is free.
+    """Acquire a slot and prepare a trace. The first request is sent when the caller iterates the result. Raises
+    :class:`.HTTPRefusal`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 without a slot.
     """
     known = site()
     if HOP_KEY in request.environ:
@@ -190,11 +174,8 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
 
 
 def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previews"]) -> Slot:
-    """Acquire a slot for the client of the current request, and return it.
-
-    ``known`` has the settings of the site, with the number of slots. ``work`` is the work that needs the slot.
-
-    Raises :class:`.HTTPRefusal` with the status 503 if all slots, or all slots of this client, are in use.
+    """Acquire a slot for the client of the current request.
+    Raises :class:`.HTTPRefusal` (503) if all slots, or all slots of this client, are in use.
     """
     try:
         return slots.acquire(work, request.remote_addr, each=known.settings.traces_each, most=known.settings.traces)
@@ -210,13 +191,8 @@ def fetcher(
     known: Site, client: str | None, stop: threading.Event, progress: TraceProgress, *, fresh: bool = False
 ) -> Fetch:
     """Return the function that sends the requests of one trace (:data:`.hop.Fetch`).
-
-    - ``known``: the settings of the site. It is called in process. Requests to other hosts are sent through
-      :class:`.GuardedClient` if ``trace_elsewhere`` is set.
-    - ``client``: the address of the client that started the trace, for the rate limits.
-    - ``stop``: the event that ends every wait when it is set.
-    - ``progress``: an object that receives what the trace waits for.
-    - ``fresh``: ignore the response cache, unless the rate limit of the host is reached.
+    This site is called in process. Requests to other hosts need ``trace_elsewhere`` (:class:`.GuardedClient`). ``stop``
+    ends every wait. ``fresh`` ignores the response cache, unless the rate limit of the host is reached.
     """
     elsewhere = None
     if known.settings.trace_elsewhere:

@@ -1,7 +1,4 @@
-"""Keep the results of bulk traces in this process for an hour.
-
-A user can save them or resume the list.
-"""
+"""Keep the results of bulk traces in this process for an hour. A user can then save them or resume the list."""
 
 from __future__ import annotations
 
@@ -17,11 +14,8 @@ from ..tracing.bulk import BulkTraceRow
 
 @dataclass(slots=True)
 class Result:
-    """The rows of one bulk trace so far.
-
-    - ``texts``: the identifiers of the list in order; ``client``: the address of the client that sent it.
-    - ``rows``: the results in the order in which the traces ended.
-    - ``begun``: the start by the clock of :class:`Results`; ``characters``: the size of all texts.
+    """The rows of one bulk trace so far, in the order in which the traces ended.
+    ``begun`` is the start by the clock of :class:`Results`. ``characters`` is the size of all texts.
     """
 
     texts: tuple[str, ...]
@@ -32,11 +26,9 @@ class Result:
 
 
 class Results:
-    """The latest results of bulk traces, each with a secret id. All threads of a process share one object.
-
-    - ``seconds``: a result is deleted after this time.
-    - ``each``: the maximum number of results of one client. A new result deletes the oldest one above it.
-    - ``characters``: the maximum size of all results. Above it, the oldest results are deleted.
+    """The latest results of bulk traces, each with a secret id, for all threads of a process.
+    A result is deleted after some ``seconds``. A client has at most ``each`` results, and all have at most
+    ``characters``: above these, the oldest ones are deleted.
     """
 
     def __init__(
@@ -55,10 +47,7 @@ class Results:
         self._lock = ForkSafeLock()
 
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
-        """Create an empty result for the traces of several identifiers, and return its secret id.
-
-        ``client`` is the IP address of the client, or None.
-        """
+        """Create an empty result for the traces of several identifiers, and return its secret id."""
         key = secrets.token_urlsafe(24)
         with self._lock:
             own = [known for known, result in self._results.items() if result.client == client]
@@ -69,10 +58,7 @@ class Results:
         return key
 
     def add(self, key: str, row: BulkTraceRow) -> None:
-        """Add the row of one identifier to a result. Do nothing if the result was deleted.
-
-        ``key`` is the secret id of the result.
-        """
+        """Add the row of one identifier to a result. Do nothing if the result was deleted."""
         with self._lock:
             if result := self._results.get(key):
                 result.rows.append(row)

@@ -32,10 +32,8 @@ def inspect() -> Response:
 
 @blueprint.post("/inspect")
 def inspect_text() -> Response:
-    """Return the identifiers in the body, a text in UTF-8, as JSON (``POST /api/inspect``).
-
-    Raises :class:`.HTTPRefusal` if the body is not UTF-8 (400) or too many large texts are being inspected (503). A
-    body of more than :data:`MAX_BYTES` bytes is answered with 413.
+    """Return the identifiers in a body of at most :data:`MAX_BYTES` bytes of UTF-8 as JSON (``POST /api/inspect``).
+    Raises :class:`.HTTPRefusal` for other bytes (400), and if too many large texts are being inspected (503).
     """
     if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
@@ -55,9 +53,8 @@ def compare() -> Response:
 @blueprint.get("/trace")
 def trace() -> Response:
     """Trace the identifier in the query parameter ``q``, and send each event when it occurs (``GET /api/trace``).
-
-    The response is JSON Lines, or server-sent events if the client prefers ``text/event-stream``. A client that
-    reconnects (Last-Event-ID) receives 204, so that the trace does not run again.
+    The response is JSON Lines, or server-sent events for ``text/event-stream``. A client that reconnects
+    (Last-Event-ID) receives 204, so that the trace does not run again.
     """
     if "Last-Event-ID" in request.headers:
         # HTML standard, section 9.2: "Clients will reconnect if the connection is closed; a client can be told to stop

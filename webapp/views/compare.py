@@ -30,13 +30,9 @@ _REPEATED = 240
 @dataclass(frozen=True, slots=True)
 class Compared:
     """One of the two compared identifiers, as the page shows it.
-
-    - ``line``: the text as received; ``verdict``: the most important fact about it, as on its own page.
-    - ``meant``: the identifier that was probably meant, with the URL that inspects it, or None.
-    - ``normal``: its normal form; ``rules``: the title and the source of each normalization step.
-    - ``reference``: the section of the specification that defines the comparison.
-    - ``address``: the URL that inspects the identifier, or None if it is too long.
-    - ``side``: the normal form with the first difference marked, or None if there is no difference.
+    Each of the ``rules`` has a title and a source. ``meant`` is the identifier that was probably meant, with the URL
+    that inspects it. ``reference`` is the section of the specification that defines the comparison. ``side`` is the
+    normal form with the first difference marked, or None without one.
     """
 
     line: Line
@@ -51,10 +47,7 @@ class Compared:
 
 @blueprint.get("")
 def page() -> Response:
-    """Return the HTML page with the comparison of the identifiers in the query parameters ``a`` and ``b``.
-
-    Without these parameters, return a page with a form.
-    """
+    """Return the HTML page that compares the query parameters ``a`` and ``b``, or a page with a form."""
     if wants_json():
         return compared()
     return _answer([text for name in ("a", "b") if (text := request.args.get(name))])
@@ -63,8 +56,7 @@ def page() -> Response:
 @blueprint.post("")
 def chosen() -> AnyResponse:
     """Compare the two lines of the form field ``q``, or the two identifiers that were selected in the table.
-
-    Redirect to the permalink of the comparison. If the permalink would be too long, return the HTML page.
+    Redirect to the permalink of the comparison, or return the HTML page if the permalink would be too long.
     """
     text = inspect.pasted()
     texts = _pick(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
@@ -73,10 +65,7 @@ def chosen() -> AnyResponse:
 
 
 def address(texts: Sequence[str]) -> str | None:
-    """Return the permalink of the comparison of two texts, or None.
-
-    The result is None for another number of texts, or if the URL would be too long.
-    """
+    """Return the permalink of the comparison of two texts, or None for another number, or if it would be too long."""
     if len(texts) != 2:
         return None
     try:
@@ -87,10 +76,7 @@ def address(texts: Sequence[str]) -> str | None:
 
 
 def compared() -> Response:
-    """Return the comparison of the parameters ``a`` and ``b`` as JSON.
-
-    Raises :class:`.HTTPRefusal` with the status 400 if one of them is missing.
-    """
+    """Return the comparison of the parameters ``a`` and ``b`` as JSON, or 400 if one of them is missing."""
     for name in ("a", "b"):
         if name not in request.args:
             raise HTTPRefusal(

@@ -1,7 +1,5 @@
 """The documentation at ``/docs``: the Markdown files of the folder docs/ as pages, with a search.
-
-Links between the files work both in the repository and on these pages. The file ``index.md`` lists all pages in their
-order.
+Links between the files work both in the repository and here. ``index.md`` lists all pages in their order.
 """
 
 from __future__ import annotations
@@ -55,11 +53,7 @@ _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
 class DocumentationPage(NamedTuple):
-    """A page of the documentation: the ``title`` as plain text, and the ``head`` and ``body`` as HTML.
-
-    The head ends with the title. The ``sections`` are the text of the page, by its headings. ``language`` is the tag of
-    its language.
-    """
+    """A page of the documentation, with the ``head`` (which ends with the title) and the ``body`` as HTML."""
 
     title: str
     head: str
@@ -86,9 +80,7 @@ def contents() -> str:
 @blueprint.get("/docs/<name>")
 def page(name: str) -> BaseResponse:
     """Return the HTML page for the file ``docs/<name>.md``, or the file ``docs/<name>`` itself: Markdown or a picture.
-
-    ``name`` is the last segment of the path. The name of a page that was replaced redirects to the new page. Raises
-    :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
+    The name of a page that was replaced redirects to the new page. Raises :class:`.HTTPRefusal` (404) without a file.
     """
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
@@ -155,14 +147,10 @@ def _page(name: str, base: str, language: str = ENGLISH, query: str = "") -> Doc
 
 
 def rendered(text: str, base: str, anchors: Sequence[str] = (), query: str = "") -> DocumentationPage:
-    r"""Convert Markdown (CommonMark with tables) to a documentation page.
+    r"""Convert Markdown (CommonMark with tables) to a documentation page. HTML in the text is escaped.
 
-    - ``base``: the URL of the page "index". The links to other pages begin with it.
-    - ``anchors``: the anchors of the first headings, in their order. Other anchors are made of the words of the
-      heading.
-    - ``query``: the query string of the links to other pages, such as "?lang=de".
-
-    HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
+    The links to other pages begin with ``base``, the URL of the page "index", and end with ``query``, such as
+    "?lang=de". ``anchors`` are those of the first headings. Other anchors are made of the words of the heading.
 
     >>> page = rendered("# Ask & *see*\n\n[next](files.md#a) <b>", "/docs")
     >>> page.title

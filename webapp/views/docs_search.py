@@ -1,5 +1,4 @@
 """Search of the documentation: the sections that have the words of a question, by the full-text search of SQLite.
-
 https://www.sqlite.org/fts5.html describes the tokenizer, ``bm25`` and ``snippet``.
 """
 
@@ -107,16 +106,14 @@ class FoundSection(NamedTuple):
 
 
 class SearchIndex:
-    """The sections of pages in a database in memory. All threads can search it.
+    r"""The sections of pages in a database in memory. All threads can search it.
 
     A word is also found as the beginning of a longer one, and without its ending: "redirects" finds "redirected". Words
-    that most questions have are ignored, such as "how".
-
-    - ``pages``: the pages by their names. ``explanations``: the names of the pages that explain a subject and answer
-      no question. Their sections count half.
+    that most questions have are ignored, such as "how". Sections of ``explanations``, pages that answer no question,
+    count half.
 
     >>> from ararat.webapp.views.docs import rendered
-    >>> page = rendered("# Backup\\n\\nCopy the file.\\n\\n## Restore\\n\\nPut the copy back.", "/docs")
+    >>> page = rendered("# Backup\n\nCopy the file.\n\n## Restore\n\nPut the copy back.", "/docs")
     >>> [each.section.heading for each in SearchIndex({"backup": page}).find("how do I restore a copy?")]
     ['Restore', 'Backup']
     """

@@ -1,7 +1,4 @@
-"""The home page ``/``: a text box, and the identifiers found in the text. The URL of a result is its permalink.
-
-The page works without JavaScript. htmx requests fragments from the same URLs.
-"""
+"""The home page ``/``: a text box, and the identifiers found in the text. The URL of a result is its permalink."""
 
 from __future__ import annotations
 
@@ -46,9 +43,7 @@ _NAMED = ("on-hold", "link-dead", "link-moved", "unread")
 
 @blueprint.get("/")
 def page() -> Response:
-    """Show the identifiers in the parameter ``q`` as a page, a fragment for htmx, or JSON. Without ``q``, show the home
-    page.
-    """
+    """Show the identifiers in the parameter ``q`` as a page, a fragment for htmx, or JSON, or else the home page."""
     return _answered(request.args.get("q", ""), _view(request.args))
 
 
@@ -68,8 +63,7 @@ def paste() -> AnyResponse:
 @blueprint.post("/list")
 def download() -> Response:
     """Return the identifiers in the text of the form as a file.
-
-    CSV has the rows that the filter includes, in the selected order. JSON has all identifiers in the order of the text.
+    CSV has the rows of the filter in the selected order. JSON has all identifiers in the order of the text.
     """
     found = site().inspect(pasted())
     if request.form.get("as") == "json":
@@ -84,10 +78,8 @@ def download() -> Response:
 
 @blueprint.get("/qr.svg")
 def picture() -> Response:
-    """Return the URL of an identifier as a QR code, a picture in SVG.
-
-    The query parameter ``q`` is the identifier. With ``here``, the URL starts with the prefix of this site. Raises
-    :class:`.HTTPRefusal` with the status 400 if the identifier has no URL, or if the URL is too long.
+    """Return the URL of the identifier ``q`` as a QR code in SVG. With ``here``, it starts with the prefix of this
+    site. Raises :class:`.HTTPRefusal` (400) if the identifier has no URL, or if the URL is too long.
     """
     text = qr.embedded(examine(request.args.get("q", "")), site().settings.prefix, bound="here" in request.args)
     if text is None:
@@ -102,9 +94,8 @@ def picture() -> Response:
 
 
 def pasted() -> str:
-    """Return the text of the form. Line breaks are LF, so that positions are those of the API.
-
-    Raises :class:`.HTTPRefusal`: 413 if the text is too long, 503 if too many large texts are being inspected.
+    """Return the text of the form. Line breaks are LF, so that positions are those of the API. Raises
+    :class:`.HTTPRefusal`: 413 if the text is too long, 503 if too many large texts are being inspected.
     """
     text = request.form.get("q", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
@@ -149,10 +140,7 @@ def opensearch() -> Response:
 
 @blueprint.get("/robots.txt")
 def robots() -> Response:
-    """Return robots.txt.
-
-    It permits names, the home page, the documentation and the reference, but no results and no traces.
-    """
+    """Return robots.txt. It permits names, the home page, the documentation and the reference, but no results."""
     start = address("")
     pages = ("ark:", "urn:", "api$", "docs", "problems$", "schemes", "registries")
     rules = (
@@ -165,10 +153,8 @@ def robots() -> Response:
 @blueprint.get("/healthz")
 def healthz() -> Response:
     """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200.
-
-    For the token of an administrator, the member ``facts`` has what a person must act on (:mod:`~.bindings.digest`).
-    With the query ``?forwarded``, the member ``forwarded`` shows how the address of the client was found. For a host
-    that is not trusted, only ``status`` is shown.
+    An administrator's token gets ``facts`` that a person must act on (:mod:`~.bindings.digest`). ``?forwarded`` shows
+    how the address of the client was found. For a host that is not trusted, only ``status`` is shown.
     """
     health = health_document(site().bindings)
     if is_foreign_host():
@@ -197,10 +183,8 @@ def _health(health: dict[str, Any]) -> Response:
 
 
 def address(text: str, **view: str) -> str | None:
-    """Return the permalink of ``text``: the URL that inspects it. Return None if it is too long or ``text`` has a
-    surrogate.
-
-    ``view`` contains the filter ``show`` and the sort key ``order`` of the table if they differ from the default.
+    """Return the permalink of a text: the URL that inspects it, or None if it is too long or the text has a surrogate.
+    ``view`` has the filter ``show`` and the sort key ``order`` of the table if they differ from the default.
     """
     try:
         ascii_only = len(text.encode("ascii", "ignore"))
@@ -269,8 +253,6 @@ def _show(answer: str, **context: object) -> Response:
 
 def headline(found: Inspection) -> str:
     """Return a short summary of the number and validity of the identifiers in a text.
-
-    ``found`` is the result of the inspection of the text.
 
     >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
     'Two identifiers: two fine'

@@ -1,7 +1,5 @@
-"""Choose the language of the pages: by the account, the browser or the institution.
-
-In this order: the parameter ``lang`` of the URL, for this request; the choice of the account; that of this browser, a
-cookie; the field Accept-Language; the language of the institution.
+"""Choose the language of the pages: by the URL (``lang``), the account, the browser or the institution, in this order.
+The browser states it by a cookie, or else by the field Accept-Language.
 """
 
 from __future__ import annotations
@@ -102,10 +100,7 @@ def _of_address() -> str | None:
 
 
 def _of_request() -> str | None:
-    """Return the language that the URL of the request, or that of its page, selects, or None.
-
-    A stream of events cannot have a header field, so its URL names this language.
-    """
+    """Return the language that the URL of the request, or that of its page for a stream of events, selects."""
     if _G not in g:
         wish = _of_address() or request.headers.get(HEADER)
         setattr(g, _G, wish if wish in current.languages() else None)
@@ -140,7 +135,6 @@ def _account() -> Account | None:
 
 def links() -> list[tuple[str, str]]:
     """Return the languages of the page with its address in each, for readers without an account.
-
     A page with a long text in its address has no links, which would make it many times as long.
     """
     if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):

@@ -1,5 +1,4 @@
 """The pages of one-time links: create the first administrator, or set the password of an account.
-
 A link is a secret, so its pages send no address to other sites and are never stored.
 """
 
@@ -29,20 +28,14 @@ _USED = Translatable("This link was used, has expired, or is not complete.")
 
 @blueprint.get("/first-account/<secret>")
 def first(secret: str) -> str:
-    """Return the HTML page with the form for the first administrator.
-
-    ``secret`` is the last segment of the one-time link. Answers 404 for a wrong or used link.
-    """
+    """Return the HTML page with the form for the first administrator, or 404 for a wrong or used link."""
     _require_first(secret)
     return _page("", is_first=True)
 
 
 @blueprint.post("/first-account/<secret>")
 def add_first(secret: str) -> AnyResponse:
-    """Create the first administrator with the name and password in the form, and sign in.
-
-    ``secret`` is the last segment of the one-time link. Redirect to the desk, or show the form with its errors.
-    """
+    """Create the first administrator with the name and password in the form, and sign in, or show the form again."""
     csrf.require_own_form()
     link, accounts = _require_first(secret), site().accounts
     # identify.accounts() answers 404 until an account exists.
@@ -53,19 +46,13 @@ def add_first(secret: str) -> AnyResponse:
 
 @blueprint.get("/set-password/<secret>")
 def choose(secret: str) -> str:
-    """Return the HTML page with the form to set the password of an account.
-
-    ``secret`` is the last segment of the one-time link. Answers 404 for a wrong or used link.
-    """
+    """Return the page with the form to set the password of an account, or 404 for a wrong or used link."""
     return _page(_of_link(secret).name, is_first=False)
 
 
 @blueprint.post("/set-password/<secret>")
 def set_password(secret: str) -> AnyResponse:
-    """Set the password of the account of a one-time link, and sign in.
-
-    ``secret`` is the last segment of the link. Redirect to the desk, or show the form with its errors.
-    """
+    """Set the password of the account of a one-time link, and sign in, or show the form with its errors."""
     csrf.require_own_form()
     account = _of_link(secret)
 

@@ -1,7 +1,5 @@
 """The pages below /sign-in/openid: to the OpenID provider, and back from it.
-
-State, nonce and code verifier are computed from a random cookie of the browser, so nothing is stored in between. The
-state also contains the page to return to.
+State, nonce and code verifier are computed from a random cookie of the browser, so nothing is stored in between.
 """
 
 from __future__ import annotations
@@ -60,9 +58,7 @@ def start() -> AnyResponse:
 
 @blueprint.get("/return")
 def finish() -> AnyResponse:
-    """Start a session for the identity that the OpenID provider confirms, and redirect to the page that was
-    requested.
-    """
+    """Start a session for the identity that the OpenID provider confirms, and redirect to the requested page."""
     provider, cookie = _provider(), cookies.known_form_id()
     given = request.args.get("state", "")
     destination = given.partition(".")[2]

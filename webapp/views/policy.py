@@ -33,10 +33,8 @@ _LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class PolicyResult:
-    """A row of the table: the result for one address.
-
-    ``namespaces`` are the namespaces of the policy that contain the address. ``said`` contains the severity and the
-    message of each finding.
+    """A row of the table: the result for one address, the namespaces that contain it, and the findings.
+    ``said`` contains the severity and the message of each finding.
     """
 
     line: Line
@@ -48,10 +46,8 @@ class PolicyResult:
 
 @blueprint.route("/policy", methods=["GET", "POST"])
 def page() -> Response:
-    """Check the addresses in ``q`` against the policy ``profile``; without ``q``, show a form.
-
-    ``q`` is a sitemap or has one address per line. With ``complete``, addresses whose parent is not in the list are
-    reported. The page exists only if this site has a policy.
+    """Check the addresses in ``q``, a sitemap or one per line, against the policy ``profile``. Without ``q``, show a
+    form. With ``complete``, addresses whose parent is not in the list are reported. Without a policy, answer 404.
     """
     if not site().settings.profiles:
         # A policy of another organization is of no use to the users of this site.
@@ -86,12 +82,9 @@ def page() -> Response:
 
 @blueprint.route("/api/policy", methods=["GET", "POST"])
 def judged_as_json() -> Response:
-    """Check addresses against an IRI policy, and return the results as JSON.
-
-    The addresses are the query parameter ``q``, or the body of a POST request.
-
-    Raises :class:`.HTTPRefusal` with the status 404 if this site has no policy, and with the status 400 for a missing
-    text, an unknown policy, or an invalid sitemap.
+    """Check addresses, the query parameter ``q`` or the body of a POST request, against an IRI policy.
+    Return JSON. Raises :class:`.HTTPRefusal`: 404 if this site has no policy. The status is 400 for a missing text, an
+    unknown policy, or an invalid sitemap.
     """
     if not site().settings.profiles:
         sentence = Translatable(

@@ -1,7 +1,5 @@
-"""The reference pages: problem codes, registries, URI schemes and the API. They show the data that the code uses.
-
-Each page is also available as JSON, at its own URL (``Accept``) and below /api. Texts of a registry are not trusted;
-they are displayed like identifiers.
+"""The reference pages: problem codes, registries, URI schemes and the API, as HTML and JSON. Texts of a registry are
+not trusted; they are displayed like identifiers.
 """
 
 from __future__ import annotations
@@ -84,10 +82,7 @@ def index() -> Response:
 @blueprint.get("/registries/naan")
 @blueprint.get("/api/registries/naan", endpoint="naans_json")
 def naans() -> Response:
-    """Return the organizations with a NAAN that match a search text, as an HTML page or JSON.
-
-    The query parameter ``q`` is the search text, and ``page`` is the number of the page of the list.
-    """
+    """Return a ``page`` of the organizations with a NAAN that match the query parameter ``q``, as HTML or JSON."""
     query, number = request.args.get("q", ""), _page_number()
     found = search.holders(query)
     shown = {
@@ -114,11 +109,7 @@ def naans() -> Response:
 @blueprint.get("/registries/naan/<naan>")
 @blueprint.get("/api/registries/naan/<naan>", endpoint="naan_json")
 def naan(naan: str) -> Response:
-    """Return the registered holder, resolver and shoulders of a NAAN, as an HTML page or JSON.
-
-    ``naan`` is the NAAN, such as 12148. Raises :class:`.HTTPRefusal` with the status 404 if the NAAN is not in the
-    registry.
-    """
+    """Return the registered holder, resolver and shoulders of a NAAN, or 404, as an HTML page or JSON."""
     shown = registries.of_naan(naan)
     return represented(_entry(shown, NAANS), "reference/naan.html")
 
@@ -135,10 +126,7 @@ def namespaces() -> Response:
 @blueprint.get("/registries/urn/<nid>")
 @blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
 def namespace(nid: str) -> Response:
-    """Return one registered URN namespace, as an HTML page or JSON. ``nid`` is its identifier, such as "isbn".
-
-    Raises :class:`.HTTPRefusal` with the status 404 if the namespace is not in the registry.
-    """
+    """Return one registered URN namespace, such as "isbn", or 404, as an HTML page or JSON."""
     return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html", kinds=_KINDS)
 
 
@@ -158,18 +146,13 @@ def schemes() -> Response:
 @blueprint.get("/schemes/<name>")
 @blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
 def scheme(name: str) -> Response:
-    """Return one registered URI scheme, as an HTML page or JSON. ``name`` is its name, such as "https".
-
-    Raises :class:`.HTTPRefusal` with the status 404 if the scheme is not in the registry.
-    """
+    """Return one registered URI scheme, such as "https", or 404, as an HTML page or JSON."""
     return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html", statuses=_STATUSES)
 
 
 @blueprint.get("/api")
 def api() -> Response:
-    """Show the OpenAPI document as a page, with examples of its operations. Clients that prefer JSON receive the
-    document.
-    """
+    """Show the OpenAPI document as a page with examples, or as JSON to clients that prefer it."""
     described = openapi.description()
     shown = [(path, known["get"]) for path, known in described["paths"].items() if "get" in known]
     return represented(

@@ -26,10 +26,8 @@ class Responsible:
 
 
 def responsible_for(text: str, known: Site) -> Responsible | None:
-    """Return who can correct the link ``text``, or None if this is not known.
-
-    A name of this site is recorded by the institution of its prefix record, whose contact a name inherits from its
-    shoulder or NAAN. Another ARK belongs to the holder of its NAAN, and a URL without an identifier to its host.
+    """Return who can correct a link, or None if this is not known. For a name of this site, it is the institution of
+    its prefix record. For another ARK, it is the holder of its NAAN. For a URL without an identifier, it is its host.
     """
     if link_origin(text) is not None:
         said = Translatable(

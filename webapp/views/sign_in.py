@@ -74,13 +74,8 @@ def leave() -> AnyResponse:
 
 
 def begin(account: Account, destination: str | None, identity: tuple[str, str] | None = None) -> AnyResponse:
-    """Start a session with a new id, and return a redirect to a page of this site.
-
-    - ``account``: the account that signed in.
-    - ``destination``: the path to redirect to. None is the desk.
-    - ``identity``: the issuer and the subject of an OpenID sign-in, or None.
-
-    Raises :class:`HTTPRefusal` if the session cannot start.
+    """Start a session with a new id, and redirect to a path of this site, by default the desk.
+    An OpenID ``identity`` has an issuer and a subject. Raises :class:`HTTPRefusal`.
     """
     known = identify.accounts()
     if old := cookies.session_id():

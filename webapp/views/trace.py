@@ -1,7 +1,5 @@
-"""The page ``/trace``: a trace as server-sent events, or as a page that grows hop by hop without JavaScript.
-
-A trace is one GET request; the server keeps no state. If another site, a prefetch or another trace sent the request,
-the trace does not start. The page then has a button that starts it.
+"""The page ``/trace``: a trace as server-sent events, or as a page that grows hop by hop without JavaScript. A trace is
+one GET request. If another site, a prefetch or another trace sent the request, the page has a button that starts it.
 """
 
 from __future__ import annotations
@@ -44,12 +42,8 @@ _UNASKED = Translatable(
 
 @dataclass(frozen=True, slots=True)
 class TraceOffer:
-    """The trace that the card of an identifier offers, as a link or as a command.
-
-    - ``why``: the reason for the choice of the resolver.
-    - ``address``: the URL of the link that starts the trace, or None if this page cannot trace.
-    - ``command``: a shell command that traces the identifier, if this page cannot; else None.
-    - ``offers``: the resolvers that the user can select. ``default``: the prefix of the usual one, or "".
+    """The trace that the card of an identifier offers, as a link or as a shell command. ``why`` is the reason for the
+    resolver. ``offers`` are the resolvers that the user can select, with the prefix of the ``default`` one, or "".
     """
 
     why: str
@@ -62,10 +56,8 @@ class TraceOffer:
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """Trace the identifier in the query parameter ``q``.
-
-    Return server-sent events to a client that prefers ``text/event-stream``. Return an HTML fragment to htmx. Return a
-    page to other clients; its hops are sent as they arrive.
+    """Trace the identifier in the query parameter ``q``, and send the hops as they arrive.
+    Return server-sent events for ``text/event-stream``, an HTML fragment to htmx, and a page to other clients.
     """
     if _wants_stream():
         return _stream()
@@ -85,10 +77,8 @@ def trace() -> Response:
 
 
 def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> TraceOffer:
-    """Return the trace that the card of the identifier ``subject`` offers.
-
-    ``bound`` is the kind of its binding here, or None if it is not bound. ``unread`` is true if the bindings could not
-    be read. ``pasted`` is the text before the identifier in an address, which is offered as a resolver, too.
+    """Return the trace that the card of an identifier offers. ``bound`` is the kind of its binding here.
+    ``pasted`` is the text before the identifier in an address, which is offered as a resolver, too.
     """
     too_long = TraceOffer(Translatable("The identifier is too long for a trace."))
     if len(subject) >= MAX_URL_LENGTH:
@@ -152,10 +142,8 @@ def _wants_stream() -> bool:
 
 
 def cross_site_refusal() -> HTTPRefusal | None:
-    """Return why a trace must not start, as an exception to raise. Return None if it can start.
-
-    A request of another site, of a prefetch or of another trace does not start a trace. The User-Agent identifies
-    requests of a trace. Without this check, two inspectors could trace each other endlessly.
+    """Return why a trace must not start, as an exception to raise, or None if it can start. A request of another site,
+    of a prefetch or of another trace does not start a trace: two inspectors could trace each other endlessly.
     """
     fields = request.headers
     purposes = " ".join(fields.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))

@@ -64,9 +64,8 @@ def scale(seconds: float) -> tuple[str, str, str]:
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Return the host of a URL, and the rest of the URL. The host keeps its scheme, except for ``https://``.
-
-    A URL without a host returns an empty host.
+    """Return the host of a URL (with its scheme, except for ``https://``), and the rest of the URL. A URL without a
+    host returns an empty host.
 
     >>> split_address("https://n2t.net/ark:12345/x"), split_address("http://n2t.net?a"), split_address("mailto:a")
     (('n2t.net', '/ark:12345/x'), ('http://n2t.net', '?a'), ('', 'mailto:a'))
@@ -91,8 +90,6 @@ def duration(seconds: float) -> str:
 def span(seconds: float, digits: int = 1) -> str:
     """Return a duration in seconds as a text, with the decimal separator of the language.
 
-    ``digits`` is the number of decimals.
-
     >>> span(0.26), span(1.234, 2)
     ('0.3 s', '1.23 s')
     """
@@ -100,20 +97,14 @@ def span(seconds: float, digits: int = 1) -> str:
 
 
 def answered(age: float) -> str:
-    """Return a phrase about the age of a response from the cache. ``age`` is the age in seconds.
-
-    >>> answered(11.7)
-    'cached 12 s ago'
-    """
+    """Return a phrase about the age of a response from the cache in seconds, such as "cached 12 s ago"."""
     return Translatable("cached %(seconds)s s ago", seconds=messages.old(age))
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
     """Render the events of a trace as HTML, without a request context.
-
-    ``again`` is the URL that runs the trace again, or None. ``language`` is that of the page that started the trace.
-    ``responsible`` is who can correct the link if the trace fails, or None.
+    The URL ``again`` runs the trace again. ``responsible`` can correct the link if the trace fails.
     """
 
     environment: Environment
@@ -123,7 +114,6 @@ class Fragments:
 
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with a fragment of HTML. The last event is always "end".
-
         While it waits, a comment or the box of :meth:`waiting` is sent, so that a closed connection is detected.
         """
         seen: list[Event] = []
@@ -154,10 +144,7 @@ class Fragments:
         yield sse.message("end", "end")
 
     def growing(self, page: str, run: RunningTrace[Event]) -> Iterator[str]:
-        """Yield the HTML page of a trace in pieces, with the events of the trace between them as they arrive.
-
-        ``page`` contains :data:`CUT` at each place where a piece ends.
-        """
+        """Yield the HTML page of a trace in pieces that end at :data:`CUT`, with its events between them."""
         head, opening, closing, tail = page.split(CUT)
         yield head
         seen: list[Event] = []
@@ -180,9 +167,7 @@ class Fragments:
         yield tail
 
     def shown(self, event: Event, seen: Sequence[Event]) -> str:
-        """Return the HTML of an event of a trace. ``event`` is this event; ``seen`` are the events up to and including
-        it.
-        """
+        """Return the HTML of an event of a trace, the last one of ``seen``."""
         with use(self.language):
             return self._show_event(event, seen)
 
@@ -217,11 +202,7 @@ class Fragments:
         )
 
     def waiting(self, event: Event | KeepAlive, seen: Sequence[Event]) -> str:
-        """Return the HTML of the box that a running trace shows: the host that it waits for, and the time that has
-        passed.
-
-        ``event`` is the last event of the trace, or the sign that it still waits. ``seen`` are all events until now.
-        """
+        """Return the HTML of the box of a running trace after ``event``: the host that it waits for, and the time."""
         hops = [each for each in seen if isinstance(each, Hop)]
         seconds = hops[-1].at + hops[-1].seconds if hops else 0.0
         said = Translatable("Waiting for %(host)s", host=_host(event))
@@ -233,10 +214,7 @@ class Fragments:
         )
 
     def pending(self, event: Event, waits: KeepAlive | None = None) -> str:
-        """Return the row of the request that the trace waits for after ``event``. The next hop replaces it.
-
-        ``waits`` describes the request. Return "" if no request is pending.
-        """
+        """Return the row of the request that the trace waits for after ``event``, or "". The next hop replaces it."""
         address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
         if address is None or not uri.parse(address).is_web:
             return ""
@@ -247,10 +225,7 @@ class Fragments:
         return self._render("inspector/_pending.html", address=address, said=said, x=round(at * 1000))
 
     def record(self, seen: Sequence[Event]) -> str:
-        """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON.
-
-        ``seen`` are all events of the trace in their order.
-        """
+        """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON."""
         hops = [
             (event, messages.status_words(event.status or 0), STATES[event.state])
             for event in seen

@@ -1,8 +1,6 @@
-"""The page ``/traces``: trace a list of identifiers. The page grows row by row; the result is also CSV or JSON.
-
-The process keeps the rows of a list for an hour (:mod:`~ararat.webapp.trace_results`). The form contains the secret id
-of these rows. With it a user can resume a list and save its result. A list occupies one slot.
-Requests to the same host are sent one at a time, with a pause after each.
+"""The page ``/traces``: trace a list of identifiers. The page grows row by row; the result is also CSV or JSON. The
+process keeps the rows for an hour (:mod:`~ararat.webapp.trace_results`). With their secret id, a user can resume the
+list and save its result. A list occupies one slot, and pauses after each request to the same host.
 """
 
 from __future__ import annotations
@@ -66,11 +64,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A list of identifiers to trace.
-
-    - ``texts``: the identifiers, without duplicates.
-    - ``resolver``: the resolver prefix that the user selected, or None.
-    - ``done``: the rows of an earlier run of the same list, which are not traced again.
+    """A list of identifiers to trace, without duplicates, with the resolver prefix that the user selected.
+    The rows ``done`` in an earlier run of the same list are not traced again.
     """
 
     texts: tuple[str, ...] = ()
@@ -93,8 +88,7 @@ def page() -> Response:
 @blueprint.post("/traces")
 def run() -> Response:
     """Trace the identifiers in the form field ``q``, one per line. Send the HTML page while it grows.
-
-    With the id of an earlier run, its complete rows appear first, and only the other identifiers are traced.
+    With the id of an earlier run, only the identifiers without a complete row are traced.
     """
     if refusal := live.cross_site_refusal():
         raise refusal
@@ -117,8 +111,7 @@ def run() -> Response:
 @blueprint.post("/traces/result")
 def result() -> Response:
     """Return the rows of a list as a file, in the order of the list: CSV for ``form=csv``, else JSON Lines.
-
-    Raises :class:`.HTTPRefusal` with the status 404 if the result has expired.
+    Raises :class:`.HTTPRefusal` (404) if the result has expired.
     """
     if refusal := live.cross_site_refusal():
         raise refusal
@@ -137,7 +130,6 @@ def result() -> Response:
 @blueprint.post("/api/traces")
 def api() -> Response:
     """Trace the identifiers in the body, one per line (``POST /api/traces``).
-
     Return one line of JSON, or of CSV if the client prefers it, for each identifier when its trace ends.
     """
     if refusal := live.cross_site_refusal():
@@ -328,8 +320,7 @@ class _Grower:
 
 
 def counted(rows: Iterable[BulkTraceRow]) -> str:
-    """Return a sentence with the number of traced identifiers for each verdict. ``rows`` are the rows of the traced
-    list.
+    """Return a sentence with the number of traced identifiers for each verdict.
 
     >>> counted([])
     'Nothing was traced.'
