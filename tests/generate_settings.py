@@ -19,6 +19,9 @@ from ararat.middleware.resolution.settings import Settings
 from ararat.webapp.settings import InspectorSettings
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+SAME = "As that of the resolver."
+"""The text of the parameters that the page lists in a sentence."""
+
 _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
 
 
@@ -27,6 +30,8 @@ def settings(declared: type) -> str:
     shared = _shared(declared)
     rows = []
     for each in described(declared):
+        if each.text == SAME:
+            continue
         option = shared.get(each.name)
         names = "" if option is None else f" {_names(option)} `{option.envvar}`"
         rows.append(

@@ -21,36 +21,34 @@ REGISTRY_KEYWORD = "registry"
 """The word that selects the known resolver in place of a resolver prefix."""
 
 NBN_RESOLVERS = {
+    # Links of the Austrian union catalogue, and the table of sphinxcontrib-bibtex-urn.
     "at": "https://resolver.obvsg.at",
+    # The general resolver of the German National Library, which resolves urn:nbn:ch itself.
     "ch": "https://nbn-resolving.org",
+    # The resolver CZIDLO of the Czech National Library.
     "cz": "https://resolver.nkp.cz/api/v5/resolver",
+    # The general resolver of the German National Library.
     "de": "https://nbn-resolving.org",
+    # The National Library of Finland.
     "fi": "https://urn.fi",
+    # The table of sphinxcontrib-bibtex-urn.
     "hr": "https://urn.nsk.hr",
+    # The National Library of Hungary, in the table of sphinxcontrib-bibtex-urn.
     "hu": "https://nbn.urn.hu/resolver",
+    # The National Central Library of Florence, in the table of sphinxcontrib-bibtex-urn.
     "it": "http://nbn.depositolegale.it",
+    # The National Library of the Netherlands, in the documentation of DANS.
     "nl": "https://persistent-identifier.nl",
+    # The National Library of Norway.
     "no": "https://urn.nb.no",
+    # The Swedish National Data Service: nbn-resolving.org redirects to urn.kb.se, which has no prefix.
     "se": "https://nbn-resolving.org",
+    # The resolver CZIDLO of the Czech National Library, which redirects Slovenian numbers to it.
     "si": "http://www.nbn.si",
 }
-"""Resolver prefixes of national bibliography numbers, by country code. No registry lists them."""
-
-NBN_SOURCES = {
-    "at": "links of the Austrian union catalogue, and the table of sphinxcontrib-bibtex-urn",
-    "ch": "the general resolver of the German National Library, which resolves urn:nbn:ch itself",
-    "cz": "the resolver CZIDLO of the Czech National Library",
-    "de": "the general resolver of the German National Library",
-    "fi": "the National Library of Finland",
-    "hr": "the table of sphinxcontrib-bibtex-urn",
-    "hu": "the National Library of Hungary, in the table of sphinxcontrib-bibtex-urn",
-    "it": "the National Central Library of Florence, in the table of sphinxcontrib-bibtex-urn",
-    "nl": "the National Library of the Netherlands, in the documentation of DANS",
-    "no": "the National Library of Norway",
-    "se": "the Swedish National Data Service: nbn-resolving.org redirects to urn.kb.se, which has no prefix",
-    "si": "the resolver CZIDLO of the Czech National Library, which redirects Slovenian numbers to it",
-}
-"""The places where each prefix is published or used, by country code. They were read in November 2026."""
+"""Resolver prefixes of national bibliography numbers, by country code. No registry lists them. The comments name the
+places where each is published or used, which were read in November 2026.
+"""
 
 # RFC 8458, section 4.2: "prefix = iso-cc *( ":" subspc )", followed by "-" and the string that a library assigned.
 _COUNTRY = re.compile("([A-Za-z]{2})[:-]")

@@ -570,14 +570,13 @@ A trace or a download can wait long, and holds a thread of the server. So each k
 each process, and all kinds but changes together never hold the last two threads. A request over the limit gets 503 with
 `Retry-After`. A change first waits up to two seconds for the changes before it.
 
-Pages compute: those of the inspector, the desk and the APIs. The threads of a process share one interpreter, so a name
-waits for the pages that run. They have a limit, too, and two for each client. With the work that waits they never hold
-the last two threads, but one page can always run. `ararat serve` lets a page wait without a thread. Under other servers
-a few pages wait up to five seconds in their threads, and others get 503.
+The pages of the inspector, the desk and the APIs have a limit, too, and two for each client, because the threads of a
+process share one interpreter. One page can always run. `ararat serve` lets a page wait without a thread. Under other
+servers a few pages wait up to five seconds in their threads, and others get 503.
 
 TABLE
 
-Each limit is at least one. With one thread or two, work that waits stops other requests, so use at least four.
+Each limit is at least one. Use at least four threads.
 
 `ararat serve` has 96 threads, or the number of `--threads`. gunicorn, uWSGI, mod_wsgi and waitress are asked for their
 number. Under other servers the number is 8. Set `ARARAT_THREADS` for `ararat.wsgi`, or `create_app(threads=…)`, to the
@@ -623,12 +622,10 @@ def page() -> str:
         "",
         "The tests send these requests:",
         "",
-        "| In the request | Correct result | Request target |",
-        "|---|---|---|",
+        "| In the request | Correct result |",
+        "|---|---|",
+        *(f"| {coded(key)} | {question.says} |" for key, question in QUESTIONS.items()),
     ]
-    for key, question in QUESTIONS.items():
-        target = question.target.encode("latin-1").decode()
-        lines.append(f"| {coded(key)} | {question.says} | `{re.sub('(y/){9,}y', 'y/y/y…', target)}` |")
     *first, last = (name.partition(",")[0] for name, row in SERVERS.items() if row.underscores)
     advice = ADVICE.replace("UNDERSCORES", f"{', '.join(first)} and {last}")
     return "\n".join([*lines, "", advice, THREADS.replace("TABLE", "\n".join(thread_limits()))])
