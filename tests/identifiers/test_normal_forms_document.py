@@ -28,12 +28,14 @@ def parts(text: str) -> Parts:
     [pytest.param(normalization.RULES, ARKS, id="ark"), pytest.param(kunze.RULES, KUNZE, id="kunze")],
 )
 def test_document_lists_every_rule_for_arks_with_its_result(rules, rows):
-    assert [row[:3] for row in rows] == [(rule.name, rule.title, rule.reference) for rule in rules]
-    for rule, (*_, before, after) in zip(rules, rows, strict=True):
+    assert [row[:2] for row in rows] == [(rule.name, rule.title) for rule in rules]
+    for rule, (*_, reference, before, after) in zip(rules, rows, strict=True):
+        assert rule.reference.endswith(reference)
         assert "".join(rule.apply(parts(before))) == after != before
 
 
 def test_document_lists_every_rule_for_urns_with_its_result():
-    assert [row[:3] for row in URNS] == [tuple(step) for step in STEPS]
-    for name, *_, before, after in URNS:
+    assert [row[:2] for row in URNS] == [tuple(step)[:2] for step in STEPS]
+    for (*_, stated), (name, _, reference, before, after) in zip(STEPS, URNS, strict=True):
+        assert stated.endswith(reference)
         assert {step.rule: step.after for step in urn.parse(before).steps} == {name: after}
