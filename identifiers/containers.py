@@ -11,7 +11,9 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
+from urllib.parse import unquote
 
+from .ark.grammar import BASE29
 from .text import iri
 
 # IIIF Image API 3.0, sections 4.1 and 4.2: a region or size is a segment with commas.
@@ -152,9 +154,11 @@ ESCAPES: tuple[_Escape, ...] = (
     _Escape("missing-label", "[Ii][Nn][Ff][Oo]:[Aa][Rr][Kk]/"),
     # The query of a resolver: urn=nbn:de:…
     _Escape("missing-label", r"(?<=[?&;][Uu][Rr][Nn]=)[Nn][Bb][Nn]:"),
+    # The query of a catalogue: ark=12345/x
+    _Escape("missing-label", rf"(?<=[?&;][Aa][Rr][Kk]=)/?[{BASE29}]{{5}}(?:/|%2[Ff])"),
 )
 _ANY_ESCAPE = re.compile("|".join(f"(?P<e{number}>{each.pattern})" for number, each in enumerate(ESCAPES)))
-_MAY_BE_ESCAPED = re.compile(r"\\|[Ff][Oo]:[Aa][Rr][Kk]/|=[Nn][Bb][Nn]:")
+_MAY_BE_ESCAPED = re.compile(r"\\|[Ff][Oo]:[Aa][Rr][Kk]/|=[Nn][Bb][Nn]:|[?&;][Aa][Rr][Kk]=/?[0-9b-z]")
 # Such characters end an identifier, so they stay escaped.
 _ENDING = re.compile("[\\s\x00-\x20\x7f-\x9f<>\"'\\\\\ud800-\udfff]")
 
@@ -214,7 +218,9 @@ def unescaped(text: str) -> PlainText:
 def _plain(found: re.Match[str]) -> str:
     escape = found[0]
     if escape[0] != "\\":
-        return "ark:/" if escape[-1] == "/" else f"urn:{escape}"
+        if escape[-1] == ":":
+            return f"urn:{escape}"
+        return "ark:/" if ":" in escape else f"ark:{unquote(escape)}"
     code = escape.lstrip("\\")
     char = code if len(code) == 1 else chr(int(code[1:], 16))
     return escape if _ENDING.match(char) else char

@@ -63,9 +63,10 @@ class Match(NamedTuple):
         """
         if "outside" in self.differences or "valid-beginning" in self.differences or NOT_VALID in self.differences:
             return None
-        is_guess = "line-break" in self.differences or (
-            "text-after" in self.differences and _IS_URN.search(self.literal) is not None and reads(self.literal)
+        is_uncertain = "line-break" in self.differences or (
+            "text-after" in self.differences and _IS_URN.search(self.literal) is not None
         )
+        is_guess = is_uncertain and reads(self.literal)
         return self.literal if self.suggestion is None or is_guess else self.suggestion
 
 
@@ -149,8 +150,11 @@ _MAX_WORDS = 9
 _MAX_REST = 40
 _MAX_SHORT = 200
 # The white space at a line end, and after a hyphen; then the rest of a broken ARK.
-_LINE_END = re.compile("[ \t\r]*+\n[ \t\r]*+")
-_AFTER_HYPHEN = re.compile("[ \t\r]++(?:\n[ \t\r]*+)?|\n[ \t\r]*+")
+# A line of a quoted mail begins with ">".
+_LINE_END = re.compile("[ \t\r]*+\n[ \t\r]*+(?:>[ \t]++|>(?=>))*+")
+_AFTER_HYPHEN = re.compile("[ \t\r]++(?:\n[ \t\r]*+(?:>[ \t]++|>(?=>))*+)?|\n[ \t\r]*+(?:>[ \t]++|>(?=>))*+")
+# A broken end: in the NAAN, or before the name.
+_BROKEN_NAAN = re.compile(f"{LABEL_PATTERN}/?[{BASE29}]++/?\\Z")
 _GAP = frozenset(" \t\r\n")
 _MAX_BROKEN = 120
 _NAME_ONLY = re.compile(rf"[{ARK_UNRESERVED}\-./]++")
@@ -814,7 +818,24 @@ def _faulty(label: re.Match[str], word: _Word, limit: int) -> Match | None:
     if start + len(literal) <= label.end():
         return None
     suggestion, differences = _repair(literal)
+    if suggestion is None and (whole := _with_rest_of_naan(text, literal, label.start(), start + len(literal))):
+        suggestion, differences = whole
     return Match(start, start + len(literal), literal, suggestion, _reasons(literal, suggestion, differences))
+
+
+def _with_rest_of_naan(text: str, literal: str, label: int, end: int) -> Suggestion | None:
+    """Return the ARK that a line end has broken before its name, or None. Without a digit, the rest can be a word."""
+    gap = _LINE_END.match(text, end)
+    if gap is None or _BROKEN_NAAN.match(text[label:end]) is None:
+        return None
+    following = _WORD.match(text, gap.end(), gap.end() + _MAX_BROKEN)
+    rest = without_closing(following[0]) if following else ""
+    if len(rest) == _MAX_BROKEN or not _NAME_ONLY.fullmatch(rest) or _UNLABELLED.match(rest):
+        return None
+    if not any(map(str.isdigit, rest)):
+        return None
+    whole = literal + rest
+    return Suggestion(whole, ("line-break",)) if reads(whole) else None
 
 
 def _repair(literal: str, *, valid: bool | None = None) -> tuple[str | None, tuple[str, ...]]:

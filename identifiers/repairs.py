@@ -45,6 +45,7 @@ REASONS = {
     "missing-label": Translatable("with the label"),
     "missing-scheme": Translatable("without the host before it"),
     "transliterated-label": Translatable("with the label in ASCII"),
+    "full-width": Translatable("with ASCII letters and digits"),
     "query-parameter": Translatable("from the query of the address"),
     "naan-case": Translatable("with the NAAN in lower case"),
     "line-break": Translatable("with the part after the line break"),
@@ -64,7 +65,8 @@ MAX_SUGGESTIONS = 6
 
 _HYPHENS = "\u2010-\u2015\u00ad\ufe63\uff0d"
 _TYPOGRAPHIC_HYPHENS = re.compile(f"[{_HYPHENS}]")
-_MISSING_LABEL = re.compile(f"(?:[A-Za-z]+://[^/?#]+/)?(?=[{BASE29}]{{5}}/[^/?#])")
+_NO_ARKS = "(?![Hh][Dd][Ll][.][Hh][Aa][Nn][Dd][Ll][Ee][.])"
+_MISSING_LABEL = re.compile(f"(?:[A-Za-z]+://{_NO_ARKS}[^/?#]+/)?(?=[{BASE29}]{{5}}/[^/?#])")
 _TRIPLETS = re.compile(f"(?:{iri.PCT_ENCODED})+")
 # Encoded white space, quotation marks, a comma and a semicolon.
 _FINAL_MARKS = frozenset(("%20", "%22", "%2C", "%3B", "%3E", "%09", "%0A", "%0D"))
@@ -88,6 +90,10 @@ _SECOND = re.compile(f"(?<![,;|])[,;|]++(?={LABEL_PATTERN}|{urn.LABEL_PATTERN}|[
 _HOST = re.compile(
     rf"[A-Za-z0-9](?:[A-Za-z0-9.\-]*+)(?::[0-9]+)?/(?:[^?#\s]*/)?(?=(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}))"
 )
+_ONLY_SCHEME = re.compile(rf"(?i:https?)://(?={LABEL_PATTERN}|{urn.LABEL_PATTERN})")
+_FULL_WIDTH = {0xFF01 + number: 0x21 + number for number in range(94)}
+# In the label or the NAAN.
+_BEGINS_FULL_WIDTH = re.compile("[^\uff01-\uff5e]{0,10}[\uff01-\uff5e]")
 _SPACES = re.compile(r"\s+")
 # The end of the label, the NAAN and the slash: white space before it is not inside a name.
 _BEFORE_NAME = re.compile(rf"(?:{LABEL_PATTERN}/?[{BASE29}\-]+/|{urn.LABEL_PATTERN}[A-Za-z0-9\-]+:)[^\s/]")
@@ -120,7 +126,7 @@ _SLASH_OR_COLONS = re.compile(f"{_SLASH}|{_COLON}")
 # A cut at these characters is more probable than a name that contains them.
 _CELL_ENDS = frozenset(",;")
 _ENCODABLE = frozenset(("bad-char", "bad-percent", "private-use", "bad-query", "bad-fragment"))
-_ENDING = frozenset(",;(&|\\<")
+_ENDING = frozenset(",;([&|\\<")
 
 
 def suggestions(
@@ -383,8 +389,7 @@ def _around_space(text: str) -> Iterator[tuple[str, str]]:
     space = _SPACES.search(text)
     if space is None:
         return
-    before = text[: space.start()]
-    yield "before-space", before
+    yield "before-space", without_closing(text[: space.start()])
     name = _BEFORE_NAME.search(text)
     if name is not None and name.end() <= space.start() and not _MISSING_LABEL.match(text, space.end()):
         whole = without_hidden(_SPACES.sub("", text))
@@ -553,7 +558,7 @@ def _with_one_label(text: str) -> str:
 def _without_host(text: str) -> str:
     if text[:4] in LABELS or urn.LABEL.match(text):
         return text
-    host = _HOST.match(text)
+    host = _HOST.match(text) or _ONLY_SCHEME.match(text)
     return text if host is None else text[host.end() :]
 
 
@@ -572,6 +577,10 @@ def _from_query(text: str) -> str:
 def _ascii_label(text: str) -> str:
     label = None if text.isascii() else lookalikes.lookalike(text)
     return label.ascii_label + text[label.span[1] :].strip(ASCII_SPACE) if label else text
+
+
+def _half_width(text: str) -> str:
+    return text if text.isascii() or not _BEGINS_FULL_WIDTH.match(text) else text.translate(_FULL_WIDTH)
 
 
 def _label_before_naan(text: str) -> str:
@@ -603,6 +612,7 @@ _Repair = Callable[[str], str]
 _TABLE: tuple[tuple[str, _Repair, bool, str], ...] = (
     ("surrounding-space", _strip, False, "edges"),
     ("transliterated-label", _ascii_label, True, "others"),
+    ("full-width", _half_width, True, "others"),
     ("encoded-label", with_plain_label, True, "triplets"),
     ("encoded-slash", _with_plain_slashes, False, "triplets"),
     ("encoded-character", _with_decoded_marks, False, "triplets"),

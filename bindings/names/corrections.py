@@ -143,6 +143,9 @@ def _with_right_character(naan: str, rest: str, patterns: Sequence[Pattern]) -> 
 
 def _of_urn(key: str, patterns: Sequence[Pattern]) -> Iterator[str]:
     """Yield the URNs with a right check digit that differ in the characters after the longest prefix."""
+    # Catalogues print some URNs in capitals.
+    if (lower := key.lower()) != key:
+        yield lower
     if not is_mistyped(key, patterns):
         return
     # Without a pattern, it is one of a national library, whose numbers can have any length.

@@ -31,6 +31,12 @@ def test_the_container_ends_an_identifier(vector):
         assert normalize(first) == meant[0]
 
 
+@pytest.mark.parametrize("rest", ["are new.", "ark:12345/x5", "12345/x5", "", "> x5m1"])
+def test_a_line_after_a_naan_is_not_always_its_name(rest):
+    first = find(f"Names below ark:12345/\n{rest}")[0]
+    assert (first.literal, first.suggestion) == ("ark:12345/", "ark:12345/x5m1" if ">" in rest else None)
+
+
 @pytest.mark.parametrize(
     ("text", "literals"),
     [

@@ -33,6 +33,15 @@ from ararat.identifiers.suggestions import suggestions
         ("urn: isbn: 9780306406157", "urn:isbn:9780306406157"),
         ("URN nbn:de:gbv:46:1-16241", "urn:nbn:de:gbv:46:1-16241"),
         ("510d47e1-d6b2-a3d9-e040-e00a18064a99", "urn:uuid:510d47e1-d6b2-a3d9-e040-e00a18064a99"),
+        ("{510d47e1-d6b2-a3d9-e040-e00a18064a99}", "urn:uuid:510d47e1-d6b2-a3d9-e040-e00a18064a99"),
+        ("ARK ID 12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ARK-ID: 12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ark;/12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("arc:/12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ark//12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("https://n2t.example/ark/12148/btv1b8449691v?lang=fr", "ark:/12148/btv1b8449691v"),
+        ("https://portal.issn.example/resource/ISSN/0028-0836", "urn:issn:0028-0836"),
+        ("https://catalogue.example/search?isbn=9783161484100&lang=de", "urn:isbn:9783161484100"),
     ],
 )
 def test_a_number_without_its_label_is_read(text: str, meant: str) -> None:
@@ -65,6 +74,8 @@ def test_a_number_is_read_on_its_line_of_a_list(text: str, meant: str) -> None:
         "1234-5678",
         "ark: the map 12148",
         "AUTO 3006",
+        "https://catalogue.example/ISBN/about/9783161484100",
+        "arcs/12148/x",
         "",
     ],
 )
@@ -85,6 +96,10 @@ def test_other_numbers_are_not_read(text: str) -> None:
         ("hdl:2027/uc1.b3", "Handle", "2027/uc1.b3"),
         ("Handle 2027/uc1.b3", "Handle", "2027/uc1.b3"),
         ("https://hdl.handle.net/20.500.12345/a", "Handle", "20.500.12345/a"),
+        ("(https://doi.org/10.1000/182).", "DOI", "10.1000/182"),
+        ("doi.org/10.1000/182?utm_source=mail#abstract", "DOI", "10.1000/182"),
+        ("<doi:10.1016/S0140-6736(20)30183-5>,", "DOI", "10.1016/S0140-6736(20)30183-5"),
+        ("https://hdl.handle.net/11858/00-001M-0000-0013-7B2E-6.", "Handle", "11858/00-001M-0000-0013-7B2E-6"),
     ],
 )
 def test_an_identifier_of_another_scheme_is_named(text: str, scheme: str, name: str) -> None:
@@ -92,6 +107,8 @@ def test_an_identifier_of_another_scheme_is_named(text: str, scheme: str, name: 
     assert found is not None
     assert (found.scheme, found.name) == (scheme, name)
     assert numbers.other(f"see {text}") is None
+    # It is not a damaged copy of an ARK.
+    assert [match.suggestion for match in find(text)] == [None]
 
 
 def test_labelled_numbers_are_read_in_sentences() -> None:

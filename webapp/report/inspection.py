@@ -177,10 +177,8 @@ def inspect(
 
 
 def _reading(match: Match, report: Report) -> str | None:
-    """Return the identifier that was probably meant: the suggestion of the match, or the ARK without a final slash."""
-    if match.suggestion is None and any(problem.code == "trailing-slash" for problem in report.problems):
-        return report.suggestion
-    return match.suggestion
+    """Return the identifier that was probably meant: the suggestion of the match, or that of the report."""
+    return match.suggestion or (None if report.valid else report.suggestion)
 
 
 def _recorded_suggestions(matches: Sequence[Match], reports: Sequence[Report], bindings: Bindings | None) -> set[int]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
-from urllib.parse import quote
 
 from ...identifiers import examine, numbers
 from ...identifiers.ark import check_character
@@ -187,8 +186,7 @@ def _other_scheme(other: numbers.OtherIdentifier) -> IdentifierVerdict:
     if other.scheme == "Handle":
         headline = Translatable("A Handle, which is not an ARK or a URN")
     sentence = Translatable("Its resolver is %(host)s.", host=other.resolver.removeprefix("https://"))
-    address = f"{other.resolver}/{quote(other.name, safe=':/;()@!$*,')}"
-    return IdentifierVerdict("other-scheme", "plain", other.scheme, other.scheme, headline, sentence, address)
+    return IdentifierVerdict("other-scheme", "plain", other.scheme, other.scheme, headline, sentence, other.address)
 
 
 def _not_valid(report: Report) -> str:

@@ -13,7 +13,7 @@ from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.health import health_document
-from ...identifiers import examine
+from ...identifiers import examine, numbers
 from ...identifiers.text import display, xml_text
 from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, joined
 from ...middleware.http.trusted_proxy import forwarded
@@ -39,6 +39,9 @@ _TITLED = 100
 # The headline of these verdicts is the title of the thing, or does not say that the store could not be read. So the
 # title of the page begins with the tag.
 _NAMED = ("on-hold", "link-dead", "link-moved", "unread")
+
+
+_MAX_OTHERS = 5
 
 
 @blueprint.get("/")
@@ -227,6 +230,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         most_found=inspection.MAX_FOUND,
         most_lines=MAX_LINES,
         headline=headline(found),
+        others=[] if found.findings else numbers.others(text, _MAX_OTHERS),
         listing=table,
         rows=rows,
         show=view.get("show", "all"),

@@ -66,6 +66,10 @@ def test_all_corrections_of_a_checked_name_have_a_right_check_character():
         assert check.covers == "noid"
 
 
+def test_a_urn_in_capitals_is_corrected_to_small_letters():
+    assert corrections("urn:nbn:se:KB-1", [])[0] == "urn:nbn:se:kb-1"
+
+
 @pytest.mark.parametrize(
     "key", ["ark:12345/x6np1", "ark:12345/", "urn:example:a", f"ark:12345/{'L' * (MAX_LENGTH + 1)}", "ark:12345/\u00e9"]
 )

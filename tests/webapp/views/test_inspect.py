@@ -564,3 +564,15 @@ def test_a_list_has_the_columns_of_its_values_only(answer):
     assert headings("ark:/12345/x1\nark:/12345/x2") == ["Select", "No.", "Identifier", "Result"]
     assert headings("ark:/12345/x1\nurn:isbn:0451450523") == ["Select", "No.", "Identifier", "Result", "Link"]
     assert headings("ark:/12345/x1\nark:12345/x-1") == ["Select", "No.", "Identifier", "Result", "Equivalent to"]
+
+
+def test_a_citation_with_a_doi_leads_to_its_resolver(client, read_page):
+    text = "Roe, J. (2020). Maps. https://doi.org/10.1000/182. Also hdl:2027/uc1.b3, and 10.1000/182."
+    page = read_page(client.get("/", query_string={"q": text}).text).one("section", "found")
+    links = [(link.attributes["href"], link.text) for link in page.all("a", "button")]
+    assert links == [
+        ("https://doi.org/10.1000/182", "Open at doi.org"),
+        ("https://hdl.handle.net/2027/uc1.b3", "Open at hdl.handle.net"),
+    ]
+    # The identifier that Ararat reads comes first.
+    assert "Open at doi.org" not in client.get("/", query_string={"q": f"{text} ark:12345/x"}).text
