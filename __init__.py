@@ -5,12 +5,9 @@
 'ark:12345/x54'
 >>> ararat.equivalent("ark:12345/x54", "ARK:/12345/x-5-4")
 True
->>> ararat.Ark.parse("ark:/12345/x-5-4").naan
-'12345'
 
 The names here are the most used ones of :mod:`ararat.identifiers` (identifiers as text) and :mod:`ararat.middleware`
-(the resolver and the bindings). Each is loaded when it is first used. :mod:`ararat.webapp` is the inspector, and the
-command is ``ararat``.
+(the resolver and the bindings). Each is loaded when it is first used. :mod:`ararat.webapp` is the inspector.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ Install it with ``pip install 'ararat[client]'``. It needs only httpx, and loads
         name = site.mint("ark:12345/x5", resource="INV 17", target="https://museum.example/objects/17")
         site.update(name, metadata={"erc.what": "Vase"})
 
-A request that changes something has a random ``Idempotency-Key``, so that it is sent again if the connection breaks. No
-redirect is followed, because the request has the token. Errors are :class:`Problem`.
+A change has a random ``Idempotency-Key``, so that it is sent again if the connection breaks. No redirect is followed,
+because the request has the token. Errors are :class:`Problem`.
 """
 
 from __future__ import annotations
@@ -68,11 +68,9 @@ class NameFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Name:
-    """A recorded name.
-
-    ``etag`` is the version for safe changes; None for a name of a list. ``outcome`` is what happened to it, such as
-    "bound" or "exists". ``row`` has all members of the API. Without the right to read, a token gets the identifier and
-    few others: ``target`` and ``resource`` are None then.
+    """A recorded name. ``etag`` is the version for safe changes; None for a name of a list. ``outcome`` is what
+    happened to it, such as "bound" or "exists". ``row`` has all members of the API. Without the right to read, a token
+    gets the identifier and few others: ``target`` and ``resource`` are None then.
     """
 
     identifier: str
@@ -98,11 +96,9 @@ class Name:
 class Problem(Exception):
     """Raised if the API refuses a request, or cannot be reached (``status`` 0): nothing was changed.
 
-    A job that failed or was cancelled raises it with the ``status`` 0, and can have changed names before.
-
-    ``code`` is stable, and ``detail`` is a sentence for people. ``pointer`` is the place of the wrong value in the
-    body, and ``errors`` lists all of them. ``existing`` is the recorded name of a conflict. ``retry_after`` are
-    seconds. ``document`` has all members.
+    A job that failed or was cancelled raises it with the ``status`` 0, and can have changed names before. ``code`` is
+    stable, and ``detail`` is a sentence for people. ``pointer`` is the place of the wrong value in the body, and
+    ``errors`` lists all of them. ``existing`` is the recorded name of a conflict. ``retry_after`` are seconds.
     """
 
     def __init__(self, status: int, document: Mapping[str, Any], retry_after: float | None = None) -> None:
@@ -172,10 +168,10 @@ class Ararat:
         self._http.close()
 
     def mint(self, shoulder: str, *, resource: str | None, key: str | None = None, **fields: Any) -> Name:
-        """Return the name of a thing below ``shoulder``, and mint it if the thing has none.
+        """Return the name of a thing below ``shoulder`` ("exists"), and mint it if the thing has none ("bound").
 
-        The outcome is "exists", or "bound" for a new name. ``resource`` identifies the thing, such as an inventory
-        number; None always mints. ``key`` is an own Idempotency-Key. ``fields`` are :class:`NameFields` of a new name.
+        ``resource`` identifies the thing, such as an inventory number; None always mints. ``key`` is an own
+        Idempotency-Key. ``fields`` are :class:`NameFields` of a new name.
 
             site.mint("ark:12345/x5", resource="INV 17", target="https://museum.example/17")
         """
@@ -185,7 +181,6 @@ class Ararat:
         self, shoulder: str, rows: Iterable[Mapping[str, Any]], progress: Progress | None = None
     ) -> list[Name]:
         """Return the names of many things in the order of ``rows``, as :meth:`mint`. Each row needs a ``resource``.
-
         They are sent in blocks of 1,000. After a break, call it again with the same rows.
         """
         waiting, names = iter(rows), list[Name]()
@@ -205,9 +200,8 @@ class Ararat:
             raise
 
     def find(self, **conditions: str | None) -> Iterator[Name]:
-        """Yield the names that meet conditions, such as ``resource="INV 17"``, ``prefix``, ``state``, or ``metadata``.
-
-        The OpenAPI document explains the conditions of ``GET /names``.
+        """Yield the names that meet conditions, such as ``resource="INV 17"``, ``prefix``, ``state``, or ``metadata``:
+        those of ``GET /names``, which the OpenAPI document explains.
         """
         parameters = {"limit": "1000", **{name: value for name, value in conditions.items() if value is not None}}
         while True:
@@ -218,9 +212,8 @@ class Ararat:
             parameters["after"] = page["next"]
 
     def update(self, name: str | Name, **fields: Any) -> Name:
-        """Change some values of a name: a merge patch of :class:`NameFields`, in which None deletes.
-
-        A :class:`Name` with an ``etag`` must not have changed since, else :class:`Stale` is raised.
+        """Change some values of a name: a merge patch of :class:`NameFields`, in which None deletes. A :class:`Name`
+        with an ``etag`` must not have changed since, else :class:`Stale` is raised.
 
             site.update("ark:12345/x5np1", metadata={"erc.what": "Vase", "erc.when": None})
         """
@@ -291,7 +284,6 @@ class Ararat:
         self, path: str | Path, *, progress: Progress | None = None, dry_run: bool = False, **options: Any
     ) -> dict[str, Any]:
         """Import a table or workbook, and return the result: ``operation``, ``counts``, ``refused`` and ``warned``.
-
         ``options`` are parameters of ``POST /imports``, such as ``mint="ark:12345/x5"``, ``key="Inventarnummer"`` and
         ``atomic=True``. With ``dry_run`` nothing is written.
         """
@@ -319,9 +311,8 @@ class Ararat:
             parameters["before"] = str(page["next"])
 
     def undo(self, operation: int, *, progress: Progress | None = None) -> dict[str, Any]:
-        """Undo an operation on many names, such as an import, and return the result with its ``counts``.
-
-        Names that were changed since are left out: the result lists them as ``refused``.
+        """Undo an operation on many names, such as an import, and return the result with its ``counts``. Names that
+        were changed since are left out: the result lists them as ``refused``.
         """
         body = {"operation": {"action": "undo", "operation": operation}}
         checked = self._wait_for("changes", self._send("POST", "changes", json=body).json(), None)

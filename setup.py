@@ -1,12 +1,9 @@
 """The parts of the build that pyproject.toml cannot express: packages, excluded files, htmx and translations.
 
 The root of the repository is the package ``ararat``, so this file is in it; :class:`BuildPy` excludes it from wheels.
-htmx and its extension for server-sent events are not in the repository. They come from the distribution
-``django-htmx``, a build requirement with a fixed version, and their hashes are checked. They are copied into a wheel
-or, for an editable install, into the folder ``static/vendor/``, which git ignores.
-
-Babel, another build requirement, compiles the translations of the pages from ``po`` to ``mo``, beside their
-sources.
+htmx and its extension for server-sent events come from ``django-htmx``, a build requirement with a fixed version, and
+their hashes are checked. They are copied into a wheel or, for an editable install, into ``static/vendor/``, which git
+ignores. Babel compiles the translations of the pages beside their sources.
 """
 
 from __future__ import annotations
@@ -67,10 +64,8 @@ class BuildPy(build_py):
 
 
 def reviewed(path: str, sha256: str) -> bytes:
-    """Return the content of a file of the installed django-htmx, or end the build if its hash is wrong.
-
-    This raises SystemExit, because setuptools turns an Exception of build_py into a warning for an editable install. A
-    file that was not reviewed must never be installed.
+    """Return the content of a file of the installed django-htmx, or end the build if its hash is wrong. SystemExit is
+    raised, because setuptools turns an Exception of build_py into a warning for an editable install.
     """
     try:
         source = Path(str(metadata.distribution("django-htmx").locate_file("django_htmx")), path)
@@ -86,9 +81,8 @@ def reviewed(path: str, sha256: str) -> bytes:
 
 
 def compiled(source: Path) -> bytes:
-    """Return the translations of a file ``po`` in the format ``mo``. Fuzzy translations are left out.
-
-    This raises SystemExit for the reason in :func:`reviewed`.
+    """Return the translations of a file ``po`` in the format ``mo``, without fuzzy ones. Raises SystemExit, as
+    :func:`reviewed`.
     """
     try:
         from babel.messages.mofile import write_mo

@@ -84,10 +84,9 @@ def ararat_bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindin
 
 @pytest.fixture
 def ararat_site(ararat_bindings: Bindings) -> Iterator[SiteFactory]:
-    """Return a function that puts the resolver over a WSGI or ASGI application and returns a test client.
-
-    The names are those of ``ararat_bindings``. The client is that of werkzeug: its answers have ``status_code``,
-    ``headers``, ``text`` and ``json``. Redirects are not followed.
+    """Return a function that puts the resolver over a WSGI or ASGI application and returns a test client. The names are
+    those of ``ararat_bindings``. The client is that of werkzeug: its answers have ``status_code``, ``headers``,
+    ``text`` and ``json``. Redirects are not followed.
     """
     ends: list[Callable[[], object]] = []
 
@@ -108,10 +107,8 @@ def ararat_site(ararat_bindings: Bindings) -> Iterator[SiteFactory]:
 
 @pytest.fixture
 def ararat_live_site(ararat_bindings: Bindings) -> Iterator[LiveSiteFactory]:
-    """Return a function that puts the resolver over an application and runs it at a free port of 127.0.0.1.
-
-    Use it with a browser, such as that of pytest-playwright. An ASGI application needs uvicorn. The server is stopped
-    after the test.
+    """Return a function that puts the resolver over an application and runs it at a free port of 127.0.0.1, for a
+    browser. An ASGI application needs uvicorn. The server is stopped after the test.
     """
     ends: list[Callable[[], object]] = []
 
@@ -132,10 +129,9 @@ def ararat_live_site(ararat_bindings: Bindings) -> Iterator[LiveSiteFactory]:
 
 
 def assert_resolves(client: Any, name: str, target: str | None = None) -> None:
-    """Assert that the site answers a name with a page or a temporary redirect.
-
-    With ``target``, assert that it redirects there. A page of the site itself must work: its redirects are followed. A
-    page to sign in, a loop, another host and a page that says "not found" with the status 200 do not work.
+    """Assert that the site answers a name with a page or a temporary redirect, with ``target`` to it. A page of the
+    site itself must work: its redirects are followed. A page to sign in, a loop, another host and "not found" with the
+    status 200 do not work.
     """
     __tracebackhide__ = True
     from .middleware.http.expected_answers import FOUND, TEMPORARY, ExpectedAnswer, is_of_the_site, path_of
@@ -150,9 +146,8 @@ def assert_resolves(client: Any, name: str, target: str | None = None) -> None:
 
 
 def assert_described(client: Any, name: str, **elements: str) -> None:
-    """Assert that the site describes a name at ``?info``, and that the description has these elements.
-
-    ``elements`` are texts by their short names: ``who``, ``what``, ``when``, ``where`` and others.
+    """Assert that the site describes a name at ``?info`` with these elements. They are texts by the short names
+    ``who``, ``what``, ``when``, ``where`` and others.
     """
     __tracebackhide__ = True
     import json
@@ -188,9 +183,8 @@ def assert_withdrawn(client: Any, name: str, reason: str | None = None) -> None:
 
 
 def assert_signposting(client: Any, name: str, *relations: str) -> None:
-    """Assert that the answer for a name links to its description (``describedby``), which works.
-
-    ``relations`` are further relations that the answer must have, such as ``cite-as`` or ``license``.
+    """Assert that the answer for a name links to its description (``describedby``), which works, and has further
+    relations, such as ``cite-as`` or ``license``.
     """
     __tracebackhide__ = True
     from urllib.parse import urlsplit
@@ -403,9 +397,8 @@ def _run_asgi(app: Any, free: Any) -> Callable[[], object]:
 
 
 class _Bridge:
-    """A WSGI application that passes requests to an ASGI application, in an event loop of its own thread.
-
-    The lifespan of the application begins with the first request and ends with :meth:`close`.
+    """A WSGI application that passes requests to an ASGI application, in an event loop of its own thread. The lifespan
+    of the application begins with the first request and ends with :meth:`close`.
     """
 
     def __init__(self, app: Any) -> None:

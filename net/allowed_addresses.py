@@ -1,9 +1,9 @@
-"""Decide which addresses and host names a trace may request (protection against SSRF).
+"""Decide which addresses and host names a trace may request (protection against SSRF). A verdict applies to the address
+of the connection, never to its spelling.
 
 An IPv4 address is allowed unless the IANA special-purpose registry lists it as not globally reachable. An IPv6 address
-is allowed if it is global unicast (2000::/3) and in no special range there. The property ``is_global`` of Python is not
-used: it is true for the IPv4-compatible, translated and NAT64 forms of 127.0.0.1, and differs between releases. A
-verdict applies to the address of the connection, never to its spelling.
+is allowed if it is global unicast (2000::/3) and in no special range there. ``is_global`` of Python is not used: it is
+true for some forms of 127.0.0.1, such as NAT64, and differs between releases.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ Network = IPv4Network | IPv6Network
 
 @dataclass(frozen=True, slots=True)
 class Destinations:
-    """The servers to which an operator lets this program send requests. All functions that send some have this object.
-
-    - ``networks``: private networks that are allowed. ``denied``: networks that are not, even inside ``networks``.
-    - ``elsewhere``: whether a trace can leave this site.
+    """The servers to which an operator lets this program send requests. ``networks`` are private networks that are
+    allowed, and ``denied`` those that are not, even inside of them. ``elsewhere`` is whether a trace can leave this
+    site.
     """
 
     networks: tuple[Network, ...] = ()
@@ -44,9 +43,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class AddressVerdict:
-    """The result of checking an address or a host name. ``allowed`` is True if a trace may request it. ``name`` is the
-    range or rule that decides, such as "loopback".
-    """
+    """Whether a trace may request an address or a host name, and the range or rule that decides, such as "loopback"."""
 
     allowed: bool
     name: str
@@ -126,17 +123,11 @@ REFUSED_NAMES = frozenset(
 def verdict(
     address: str | Address, networks: Sequence[Network] = (), *, denied: Sequence[Network] = (), nat64: bool = False
 ) -> AddressVerdict:
-    """Return whether a trace may request an IP address, with the reason.
+    """Return whether a trace may request an IP address, with the reason. A text that is not an address is refused.
 
-    - ``address``: the address, or a text. A zone ("%eth0") is ignored. A text that is not an address is refused.
-    - ``networks``: ranges that the operator allows despite the table of special ranges.
-    - ``denied``: ranges that the operator refuses; they are checked first.
-    - `nat64`: whether this network has DNS64.
-
-    An IPv4-mapped IPv6 address is treated as the IPv4 address in it. With `nat64`, so is an address of the well-known
-    NAT64 prefix; otherwise it is refused. An ISATAP address is refused if the IPv4 address in it is refused.
-
-    Source: RFC 6052, section 2.
+    ``denied`` ranges are checked first; ``networks`` are allowed despite the table of special ranges. An IPv4-mapped
+    IPv6 address is treated as the IPv4 address in it. With ``nat64`` (the network has DNS64), so is an address of the
+    well-known NAT64 prefix (RFC 6052, section 2). A zone ("%eth0") is ignored.
 
     >>> verdict("::ffff:127.0.0.1")
     AddressVerdict(allowed=False, name='loopback')
@@ -175,9 +166,8 @@ def _is_isatap(address: IPv6Address) -> bool:
 
 
 def name_verdict(host: str) -> AddressVerdict:
-    """Check whether a trace may look up a host name. ``host`` consists of A-labels in lower case, without a final dot.
-    Names of one label and names in a non-public domain are refused. The caller can allow a refused name if the operator
-    allows the networks of all its addresses.
+    """Check whether a trace may look up a host name: A-labels in lower case, without a final dot. Names of one label
+    and in a non-public domain are refused, unless the operator allows the networks of all their addresses.
 
     >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
     (AddressVerdict(allowed=False, name='internal'), True)
@@ -193,8 +183,8 @@ def name_verdict(host: str) -> AddressVerdict:
 
 
 def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:
-    """Return the networks that texts in CIDR notation describe. ``texts`` are such as "10.1.0.0/16", "fd00::/8", or one
-    address. Raises ValueError with the text that is not a network, or that has bits outside its prefix.
+    """Return the networks that texts such as "10.1.0.0/16" or one address describe. Raises ValueError for a text that
+    is not a network, or that has bits outside its prefix.
 
     >>> parse_networks(["10.1.0.0/16", "::1"])
     (IPv4Network('10.1.0.0/16'), IPv6Network('::1/128'))

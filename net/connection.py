@@ -1,6 +1,6 @@
-"""A network connection whose waits end at a deadline, and of which only a limited number of bytes is read. The timeout
-of a socket applies to one call: a server that sends one byte before each timeout holds its reader permanently. Here
-sockets do not block, and all waits share one :class:`~.deadline.Deadline`.
+"""A network connection whose waits end at a deadline, and of which only a limited number of bytes is read. Sockets do
+not block, and all waits share one :class:`~.deadline.Deadline`. The timeout of a socket applies to one call only: a
+server that sends one byte before each would hold its reader permanently.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ T = TypeVar("T")
 
 
 def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socket:
-    """Connect to exactly one address and port, and return a socket that does not block. ``address`` is the IP address,
-    and ``port`` is the port. ``deadline`` limits the time. Raises OSError if the connection fails, and
-    :class:`~.hop.HopFailed` at the deadline.
+    """Connect to exactly one address and port, and return a socket that does not block. Raises OSError if the
+    connection fails, and :class:`~.hop.HopFailed` at the deadline.
     """
     family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
@@ -55,8 +54,8 @@ def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socke
 
 @dataclass(slots=True)
 class TraceConnection:
-    """A connection to the address ``peer`` that reads at most ``bytes_left`` bytes before ``deadline``. Its methods
-    raise :class:`~.hop.HopFailed`: "timeout", "stopped", "tls", "dropped" or "too-large".
+    """A connection that reads at most ``bytes_left`` bytes before ``deadline``. Its methods raise
+    :class:`~.hop.HopFailed`: "timeout", "stopped", "tls", "dropped" or "too-large".
     """
 
     sock: socket.socket
@@ -89,9 +88,7 @@ class TraceConnection:
         self.sock.close()
 
     def start_tls(self, context: ssl.SSLContext, host: str) -> None:
-        """Start TLS as a client. ``context`` has the settings of TLS. The server must have a certificate for ``host``,
-        which is also sent as SNI.
-        """
+        """Start TLS as a client. The server must have a certificate for ``host``, which is also sent as SNI."""
         try:
             self._tls = TLS(context, host, self._receive, self._send)
             self._tls.handshake()

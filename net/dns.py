@@ -1,8 +1,6 @@
-"""Look up the addresses of a host within a deadline.
-
-The resolver of the system has no time limit and cannot be cancelled. Each lookup therefore runs in its own thread, and
-the caller continues at the deadline. Threads of abandoned lookups count against a limit, above which no lookup starts.
-Each client has a share of the limit. Slow names of one client therefore do not stop the traces of other clients.
+"""Look up the addresses of a host within a deadline. The resolver of the system has no time limit and cannot be
+cancelled. So each lookup runs in its own thread, and the caller continues at the deadline. Abandoned lookups count
+against a limit. Each client has a share of it, so that slow names of one client do not stop others.
 """
 
 from __future__ import annotations
@@ -33,10 +31,6 @@ def system_addresses(host: str) -> list[str]:
 class Lookups:
     """Look up addresses, with at most ``total`` lookups at the same time and ``per_client`` for one client. A lookup
     that the caller no longer waits for counts until it ends. All threads of a process share one object.
-
-    >>> import time
-    >>> Lookups(lambda host: ["192.0.2.1"]).addresses("example.org", Deadline(time.monotonic() + 5))
-    ['192.0.2.1']
     """
 
     def __init__(self, resolve: Resolve = system_addresses, total: int = 32, per_client: int = 8) -> None:
@@ -48,13 +42,9 @@ class Lookups:
         _at_fork.add(self)
 
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
-        """Look up a host name once, and return all its addresses in order, without duplicates.
-
-        - ``deadline``: the limit of the time.
-        - ``client``: the address of the client that started the trace. None counts only for ``total``.
-
-        Raises :class:`~.hop.HopFailed`: "dns" if the lookup fails, "no-address" if it finds nothing, "timeout",
-        "stopped", or "busy" if too many lookups are running.
+        """Look up a host name once, and return all its addresses in order, without duplicates. ``client`` is the
+        address of the client that started the trace; None counts only for ``total``. Raises :class:`~.hop.HopFailed`:
+        "dns", "no-address", "timeout", "stopped", or "busy" if too many lookups are running.
         """
         key = "" if client is None else client_key(client)
         with self._lock:

@@ -21,13 +21,11 @@ _LINGER_SECONDS = 1.0
 
 
 class Exchange:
-    """One HTTP request and its response. The constructor sends the request.
+    """One HTTP request and its response. The constructor sends the request, with the target of ``url`` unchanged.
 
-    The target of ``url`` is sent unchanged. ``fields`` are header fields besides Host, Accept-Encoding and Connection.
-    ``content`` is the body of the request, or None for a request without a body. With ``keeps``, the server can keep
-    the connection for another request: ``is_reusable`` is then true after :meth:`body`. All methods raise
-    :class:`~.hop.HopFailed`: "protocol" if the response is not HTTP, "bad-url" if the target has characters other than
-    visible ASCII, and those of the connection.
+    ``fields`` are header fields besides Host, Accept-Encoding and Connection. With ``keeps``, the server can keep the
+    connection: ``is_reusable`` is then true after :meth:`body`. All methods raise :class:`~.hop.HopFailed`: "protocol",
+    "bad-url" for characters other than visible ASCII, and those of the connection.
     """
 
     def __init__(
@@ -76,9 +74,7 @@ class Exchange:
         )
 
     def body(self) -> bytes:
-        """Read and return the body, up to the size limit of the connection. Bytes after a response to HEAD are
-        returned, too.
-        """
+        """Return the body, up to the size limit of the connection. Bytes after a response to HEAD are returned, too."""
         parts: list[bytes] = []
         try:
             while isinstance(event := self._next_event(), h11.Data):

@@ -1,8 +1,6 @@
-"""One hop of a trace: the response to a request, and the reasons why a request has no response.
-
-A :data:`Fetch` sends one request and returns the status line and the header fields of the response. It never follows a
-redirect and never reads a body. :mod:`~.http_client` sends requests over the network;
-:mod:`~ararat.tracing.in_process` calls this site in process; tests use scripted responses.
+"""One hop of a trace: the response to a request, and the reasons why a request has no response. A :data:`Fetch` sends
+one request, over the network (:mod:`~.http_client`) or in process (:mod:`~ararat.tracing.in_process`). It never follows
+a redirect and never reads a body.
 """
 
 from __future__ import annotations
@@ -43,12 +41,9 @@ FAILURES = {
 
 @dataclass(frozen=True, slots=True)
 class HopResponse:
-    """The status line and the header fields of the response to one request.
-
-    - ``reason``, ``headers``: as received, decoded as latin-1 (untrusted text).
-    - ``where``: "here" if this site answered in process, "elsewhere" if a host on the network answered.
-    - ``peer``: the address of that host, or None.
-    - ``age``: None for a new response. A response from the cache has the number of seconds since it was received.
+    """The status line and the header fields of the response to one request, decoded as latin-1 (untrusted text).
+    ``where`` is "here" if this site answered in process, else "elsewhere", from the address ``peer``. ``age`` is None
+    for a new response, else the seconds since a cached one was received.
     """
 
     status: int
@@ -59,21 +54,12 @@ class HopResponse:
     age: float | None = None
 
     def all(self, name: str) -> list[str]:
-        """Return the values of all header fields with a name, in the order of the response. ``name`` is in any case.
-
-        >>> HopResponse(302, "Found", (("Location", "/a"), ("location", "/b"))).all("Location")
-        ['/a', '/b']
-        """
+        """Return the values of all header fields with a name, in any case, in the order of the response."""
         return [value for field, value in self.headers if field.lower() == name.lower()]
 
 
 def is_trace(user_agent: str) -> bool:
-    """Return whether a request comes from a trace, of this inspector or of another one. ``user_agent`` is the value of
-    the header field User-Agent.
-
-    >>> is_trace(USER_AGENT), is_trace("Mozilla/5.0")
-    (True, False)
-    """
+    """Return whether the User-Agent of a request is that of a trace, of this inspector or of another one."""
     return user_agent.startswith(_PRODUCT)
 
 
@@ -95,7 +81,7 @@ class HopFailed(Exception):
 
 class AddressBlocked(HopFailed):
     """Raised if a request must not be sent to a host, because of its name or one of its addresses. The message is the
-    same for every such host, so that it reveals nothing about the inside of a network. The log has the details.
+    same for every such host, so that it reveals nothing about a network. The log has the details.
     """
 
     def __init__(self) -> None:

@@ -1,10 +1,9 @@
 """Send requests to hosts that an unknown user selected, without reaching private addresses (SSRF).
 
-The rules apply in this order. The URL is parsed once (:mod:`~.url`). The name of the host is checked and looked up
-once, and **every** address of it is checked (:mod:`~.allowed_addresses`). The connection goes to a checked address, and
-the address of the connected peer is checked again. TLS is for the host of the URL. The request carries no cookie, no
-credentials and no Referer; proxies and environment variables are ignored. Every wait, for a lookup, a connection or a
-byte, ends at a deadline. At most 64 kB of the response are read, with interim responses, and the connection is closed.
+The URL is parsed once (:mod:`~.url`). The host is checked and looked up once, and **every** address of it is checked
+(:mod:`~.allowed_addresses`). That of the connected peer is checked again. TLS is for the host of the URL. The request
+carries no cookie, no credentials and no Referer, and proxies are ignored. Every wait ends at a deadline. At most 64 kB
+of the response are read, and the connection is closed.
 """
 
 from __future__ import annotations
@@ -51,19 +50,15 @@ class GuardedClient:
     """Send requests to hosts that an unknown user selected, and refuse private addresses (SSRF). An object is a
     :data:`~.hop.Fetch`. It is cheap: create one for each trace.
 
-    - ``networks``: ranges in CIDR notation that the operator allows. The rules for addresses, names and ports do not
-      apply to them.
-    - ``denied``: ranges that the operator refuses, even inside ``networks``.
+    - ``networks``: ranges in CIDR notation that the operator allows, with any name and port.
+    - ``denied``: ranges that the operator refuses, even inside ``networks``. ``ports``: those allowed everywhere.
     - ``elsewhere``: whether requests are sent at all. If not, each call fails with the code "not-asked".
-    - ``ports``: the ports that are allowed everywhere.
     - ``nat64``: whether this network has DNS64 (RFC 6147).
-    - ``tls``: replaces the default TLS context.
     - ``lookup_seconds``, ``connect_seconds``, ``hop_seconds``: time limits of one lookup, one connection and one hop.
-    - ``lookups``, ``connect``: replace the lookups and the connections.
     - ``client``: the address of the client that started the trace, for its limit of concurrent lookups; or None.
     - ``before_connect``: called before each connection with the host and its addresses; can raise HopFailed.
-    - ``report``: called with a phrase before each wait.
-    - ``stop``: ends every wait when it is set.
+    - ``report``: called with a phrase before each wait. ``stop``: ends every wait when it is set.
+    - ``tls``, ``lookups``, ``connect``: replace the TLS context, the lookups and the connections.
 
     Raises ValueError for a text that is not a network. A call raises only :class:`~.hop.HopFailed`, with any code
     except "site-error".
@@ -108,9 +103,7 @@ class GuardedClient:
 
     @classmethod
     def to(cls, destinations: Destinations, **more: Any) -> Self:
-        """Return a client that can reach some destinations. ``destinations`` are the permitted and the denied networks.
-        ``more`` are the other arguments of the class.
-        """
+        """Return a client that can reach the destinations. ``more`` are the other arguments of the class."""
         networks, denied = destinations.networks, destinations.denied
         return cls(networks=networks, denied=denied, elsewhere=destinations.elsewhere, **more)
 
@@ -136,9 +129,8 @@ class GuardedClient:
             raise HopFailed("client-error") from None
 
     def connect(self, url: WebURL, deadline: Deadline) -> TraceConnection:
-        """Connect to a host at an address that was checked, and return the connection. Start TLS for https.
-        ``deadline`` limits the time. Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address
-        of the host is not allowed. Other failures have other codes.
+        """Connect to a host at an address that was checked, with TLS for https. Raises :class:`~.hop.HopFailed` with
+        the code "blocked" if the name or an address is not allowed, and with other codes.
         """
         addresses = self._checked_addresses(url, deadline)
         if self._before_connect is not None:

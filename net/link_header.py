@@ -1,6 +1,5 @@
 """Find the URLs of descriptions in ``Link`` fields: links with ``rel="describedby"`` (RFC 8288, section 3). The parser
-is tolerant (RFC 8288, appendix B.2): it skips a malformed link up to the next comma and keeps the other links. Its time
-is linear in the length of the field.
+skips a malformed link up to the next comma (appendix B.2), and takes linear time.
 """
 
 from __future__ import annotations
@@ -25,9 +24,8 @@ _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
 def describedby(fields: Iterable[str]) -> list[str]:
-    """Return the targets of the links with the relation describedby, as written and in order. ``fields`` are the values
-    of the ``Link`` fields. A link with an ``anchor`` describes another resource and is omitted (RFC 8288, section 3.2).
-    Links to formats for programs are omitted if there is a link to a page. Never raises.
+    """Return the targets of the links with the relation describedby, as written and in order. A link with an ``anchor``
+    describes another resource and is omitted. So are formats for programs, if there is a link to a page.
 
     >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload', '</j>; rel=describedby; type=a/b'])
     ['?info']
@@ -44,8 +42,8 @@ def describedby(fields: Iterable[str]) -> list[str]:
 
 
 def relations(fields: Iterable[str]) -> dict[str, list[str]]:
-    """Return the targets of all links by their relation, in lower case. Links of other resources are omitted.
-    ``fields`` are the values of the header fields ``Link`` of a response.
+    """Return the targets of all links of ``Link`` fields by relation, in lower case. Links of other resources are
+    omitted.
 
     >>> relations(['<?info>; rel="describedby", </licence>; rel="license item"'])
     {'describedby': ['?info'], 'license': ['/licence'], 'item': ['/licence']}

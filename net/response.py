@@ -16,8 +16,8 @@ _SHOWN = 300
 
 
 class SiteAnswer(NamedTuple):
-    """The answer of a site to a request, as received: its status, its header fields in order, and its body. ``str()``
-    of it is one printable line: the status and what explains it.
+    """The answer of a site to a request, as received. ``str()`` of it is one printable line: the status and what
+    explains it.
 
     >>> str(SiteAnswer(302, (("Location", "https://example.org/"),)))
     '302 Found to https://example.org/'
@@ -28,21 +28,13 @@ class SiteAnswer(NamedTuple):
     body: bytes = b""
 
     def field(self, name: str) -> str | None:
-        """Return the values of a header field, joined by commas, or None if it is missing. Its case does not matter.
-
-        >>> SiteAnswer(200, (("Vary", "Accept"), ("vary", "Origin"))).field("VARY")
-        'Accept, Origin'
-        """
+        """Return the values of a header field, joined by commas, or None if it is missing. Its case does not matter."""
         values = [value for field, value in self.fields if field.lower() == name.lower()]
         return ", ".join(values) if values else None
 
     @property
     def media_type(self) -> str:
-        """The media type of the body in lower case, without parameters, or an empty text.
-
-        >>> SiteAnswer(200, (("Content-Type", "text/HTML; charset=utf-8"),)).media_type
-        'text/html'
-        """
+        """The media type of the body in lower case, without parameters, or an empty text."""
         return (self.field("Content-Type") or "").partition(";")[0].strip().lower()
 
     @property

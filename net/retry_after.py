@@ -31,13 +31,7 @@ class RetryAfter:
 
     @property
     def remaining(self) -> dict[str, float]:
-        """The hosts that get no request now, with the seconds until the end of the pause.
-
-        >>> hosts = RetryAfter(lambda: 0.0)
-        >>> hosts.pause("a.test", 60)
-        >>> hosts.remaining
-        {'a.test': 60.0}
-        """
+        """The hosts that get no request now, with the seconds until the end of the pause."""
         now = self._clock()
         return {host: until - now for host, until in self._until.copy().items() if until > now}
 
@@ -62,11 +56,7 @@ class RetryAfter:
 
 
 def seconds_of(fields: Iterable[tuple[str, str]]) -> float:
-    """Return the seconds in the first field Retry-After of these header fields, or 0. Source: RFC 9110, section 10.2.3.
-
-    >>> seconds_of([("Retry-After", "120")]), seconds_of([])
-    (120.0, 0.0)
-    """
+    """Return the seconds in the first field Retry-After of these header fields, or 0 (RFC 9110, section 10.2.3)."""
     value = next((value for name, value in fields if name.lower() == "retry-after"), "").strip()
     if value.isascii() and value.isdecimal():
         return float(value[:9])

@@ -1,8 +1,6 @@
-"""Send one request and read its response with its body: for doctor, checks of sites, logs, witnesses and OpenID.
-
-No redirect is followed. The request has no cookie and no credentials but those of the caller. Every wait ends at a
-deadline, and every length has a limit. A trace sends its requests with :class:`~.http_client.GuardedClient` itself,
-because it needs no body.
+"""Send one request and read its response with its body: for doctor, checks of sites, logs, witnesses and OpenID. No
+redirect is followed. The request has no cookie and no credentials but those of the caller. Every wait ends at a
+deadline, and every length has a limit. A trace uses :class:`~.http_client.GuardedClient` itself.
 """
 
 from __future__ import annotations
@@ -69,21 +67,16 @@ def send(
     kept: KeptConnection | None = None,
     lookups: Lookups = LOOKUPS,
 ) -> SiteAnswer:
-    """Send a request, and return the response.
+    """Send a request, and return the response. Raises :class:`~.hop.HopFailed` without a response: "bad-url" for a URL
+    or target that cannot be sent.
 
-    - ``target``: a request target instead of that of ``url``. It is sent unchanged: no segment is removed, nothing is
-      decoded, and a bare ``?`` is kept.
+    - ``target``: replaces that of ``url``, and is sent unchanged, with dot-segments and a bare ``?``.
     - ``fields``: header fields besides Host, Accept-Encoding, Connection and Content-Length.
-    - ``content``: the body of the request, or None for a request without a body.
     - ``to``: the servers that can be reached; by default all public addresses at the ports 80 and 443.
-    - ``most``: the number of bytes of the body that are read. With ``cut``, a longer body is cut; otherwise it fails
-      with the code "too-large".
-    - ``seconds``: the limit of the time for the lookup, the connection and the response together.
-    - ``stop``: ends every wait when it is set.
+    - ``most``: the number of bytes of the body that are read. Without ``cut``, a longer one fails: "too-large".
+    - ``seconds``: the limit for the lookup, the connection and the response together. ``stop``: ends every wait.
     - ``kept``: keeps the connection of a GET request for the next one to the same server.
     - ``lookups``: looks up the host; :class:`~.dns.FixedAddress` selects one of its addresses.
-
-    Raises :class:`~.hop.HopFailed` if there is no response: "bad-url" for a URL or target that cannot be sent.
     """
     if isinstance(url, str):
         try:

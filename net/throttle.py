@@ -1,6 +1,5 @@
-"""Throttle bulk traces: one request at a time for each host, and a pause after each request. A trace waits for the
-throttle. This wait must not count against its time limit, nor as response time of the host. Each trace therefore has a
-:class:`PausableClock`, which stops meanwhile.
+"""Throttle bulk traces: one request at a time for each host, and a pause after each. A trace has a
+:class:`PausableClock`, so that this wait counts neither against its time limit, nor as response time of the host.
 """
 
 from __future__ import annotations
@@ -19,9 +18,7 @@ _POLL_SECONDS = 0.2
 
 @dataclass(slots=True)
 class PausableClock:
-    """A monotonic clock in seconds for one trace. It excludes the time that the trace waited for the throttle
-    (``waited``).
-    """
+    """A monotonic clock in seconds for one trace, without the time that it waited for the throttle (``waited``)."""
 
     now: Callable[[], float] = time.monotonic
     waited: float = 0.0
@@ -39,9 +36,9 @@ class _HostState:
 
 
 class PerHostThrottle:
-    """Send the requests of a bulk trace one at a time to each host, with a pause after each request. The traces run in
-    several threads and share one object. ``min_interval`` is the pause in seconds; a response in process needs no
-    pause. Setting ``stop`` ends all waits.
+    """Send the requests of a bulk trace one at a time to each host, with a pause of ``min_interval`` seconds after
+    each. A response in process needs no pause. The traces run in several threads and share one object. ``stop`` ends
+    all waits.
 
     >>> throttle, clock = PerHostThrottle(min_interval=0.1), PausableClock()
     >>> fetch = throttle.wrap(lambda method, url, deadline: HopResponse(200, "OK", ()), clock)
@@ -58,8 +55,8 @@ class PerHostThrottle:
         self._lock = ForkSafeLock()
 
     def wrap(self, fetch: Fetch, clock: PausableClock) -> Fetch:
-        """Return a :data:`~.hop.Fetch` that waits until ``fetch`` may send the next request to the host. ``clock`` is
-        the clock of the trace, which excludes this wait. The deadlines of the requests are by this clock.
+        """Return a :data:`~.hop.Fetch` that waits until ``fetch`` may send the next request to the host. ``clock``
+        excludes this wait, and the deadlines are by it.
         """
 
         def paced(method: str, url: str, deadline: float) -> HopResponse:

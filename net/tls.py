@@ -1,6 +1,5 @@
 """TLS over a connection whose waits end at a deadline. OpenSSL reads all messages of TLS that have arrived before it
-returns. A server that sends session tickets without a pause would keep it busy permanently. Here OpenSSL gets the
-received bytes in pieces, and their number is limited.
+returns, so that session tickets without a pause would keep it busy. Here it gets a limited number of bytes in pieces.
 """
 
 from __future__ import annotations
@@ -28,8 +27,8 @@ T = TypeVar("T")
 @functools.cache
 def tls_context() -> ssl.SSLContext:
     """Return the default TLS settings: TLS 1.2 or newer, the CA certificates of the system, and verified host names.
-    The environment variables ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` replace those certificates, as in OpenSSL. A file
-    or folder that does not exist is ignored. ``SSLKEYLOGFILE`` is not read. The client sends no certificate.
+    ``SSL_CERT_FILE`` and ``SSL_CERT_DIR`` replace those certificates, unless they do not exist. ``SSLKEYLOGFILE`` is
+    not read.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     paths = ssl.get_default_verify_paths()
@@ -52,10 +51,8 @@ def _existing(variable: str, exists: Callable[[Path], bool]) -> str | None:
 
 
 class TLS:
-    """The client side of TLS.
-
-    ``host`` must be in the certificate of the server, and is also sent as SNI. ``receive`` waits for at most a number
-    of bytes, and returns b"" at the end of the connection. ``send`` sends all of its bytes. Methods raise
+    """The client side of TLS. ``host`` must be in the certificate of the server, and is also sent as SNI. ``receive``
+    waits for at most a number of bytes, and returns b"" at the end of the connection. Methods raise
     :class:`~.hop.HopFailed` with the code "tls", and the exceptions of ``receive`` and ``send``.
     """
 
@@ -89,9 +86,7 @@ class TLS:
         self._carry_out(lambda: self._session.write(data))
 
     def _carry_out(self, operation: Callable[[], T]) -> T:
-        """Return the result of ``operation`` after the exchange of the bytes that it needs. Raises ssl.SSLEOFError if
-        the connection ends before.
-        """
+        """Return the result of ``operation`` after the exchange of the bytes that it needs."""
         while True:
             try:
                 result = operation()

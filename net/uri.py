@@ -1,8 +1,6 @@
-"""URI references: grammar, parts and resolution (RFC 3986, sections 3 to 5).
-
-A ``Location`` field contains a URI reference. A trace must not change it: a bare ``?`` is kept, and nothing is decoded
-or removed, except dot-segments as in section 5.2. The function urljoin of the standard library is not used, because it
-removes a bare ``?`` and some characters.
+"""URI references: grammar, parts and resolution (RFC 3986, sections 3 to 5). A trace must not change a ``Location``:
+nothing is decoded or removed, except dot-segments as in section 5.2. urljoin of the standard library removes a bare
+``?`` and some characters.
 """
 
 from __future__ import annotations
@@ -78,11 +76,7 @@ class UriReference:
 
     @property
     def host(self) -> str:
-        """The host of the URI in lower case, without user information and port, or "".
-
-        >>> parse("https://user@Example.ORG:8443/x").host
-        'example.org'
-        """
+        """The host of the URI in lower case, without user information and port, or ""."""
         found = _AUTHORITY.fullmatch(self.authority or "")
         return found["host"].lower() if found else ""
 
@@ -92,11 +86,11 @@ class UriReference:
 
 
 def parse(text: str) -> UriReference:
-    """Parse a URI reference: a URI, or a relative reference.
+    """Parse a URI reference: a URI, or a relative reference. The time is linear in the length of ``text``.
 
-    Raises :class:`BadReference` for a character that the grammar does not allow. Examples are a space, a backslash, a
-    control character, a bracket in the path, and any character outside ASCII. The time is linear in the length of
-    ``text``. Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location = URI-reference``).
+    Raises :class:`BadReference` for a character that the grammar does not allow, such as a space, a backslash, or one
+    outside ASCII. Source: RFC 3986, section 4.1 and appendix A; RFC 9110, section 10.2.2 (``Location =
+    URI-reference``).
 
     >>> parse("../a?#f")
     UriReference(scheme=None, authority=None, path='../a', query='', fragment='f')
@@ -129,9 +123,7 @@ def parse(text: str) -> UriReference:
 
 
 class Opened(NamedTuple):
-    """A Location as browsers open it: its URL, and the first character of its octets outside ASCII
-    read as UTF-8, or None.
-    """
+    """A Location as browsers open it: its URL, and the first character outside ASCII, read as UTF-8, or None."""
 
     url: str
     meaning: str | None
@@ -170,8 +162,7 @@ def opened_by_browsers(text: str) -> Opened | None:
 
 def resolve(base: UriReference, reference: UriReference) -> UriReference:
     """Resolve ``reference`` against ``base``, which must have a scheme. An absolute reference is returned unchanged
-    (R-02), so that the next request has exactly the URL that the server sent. A relative reference is resolved, which
-    removes dot-segments. Source: RFC 3986, sections 5.2.2 to 5.2.4.
+    (R-02), as the server sent it. A relative one loses its dot-segments (RFC 3986, sections 5.2.2 to 5.2.4).
 
     >>> str(resolve(parse("https://n2t.net/ark:12345/x?info"), parse("../a/./b?")))
     'https://n2t.net/a/b?'

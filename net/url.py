@@ -1,8 +1,6 @@
-"""Parse an http or https URL once into the parts of a request (RFC 9110, section 4.2; RFC 3986, section 3).
-
-Parsers disagree on the host of ``http://127.0.0.1\\@example.com/``, so a second parser could bypass a filter. The
-client therefore uses only the parts that this module returns. Nothing is stripped, decoded or repaired. An unusual URL
-is refused (E-09).
+"""Parse an http or https URL once into the parts of a request (RFC 9110, section 4.2; RFC 3986, section 3). Parsers
+disagree on the host of ``http://127.0.0.1\\@example.com/``. So the client uses only the parts that this module returns.
+Nothing is repaired. An unusual URL is refused (E-09).
 """
 
 from __future__ import annotations
@@ -41,13 +39,9 @@ class BadURL(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WebURL:
-    """The parts of an http or https URL that a request needs.
-
-    - ``scheme``: "http" or "https".
-    - ``host``: a name as A-labels in lower case without a final dot, or an IP address in its usual notation.
-    - ``port``: 1 to 65535.
-    - ``target``: the path and query as written, for the request line. It begins with a slash.
-    - ``address``: the IP address, or None if the host is a name.
+    """The parts of an http or https URL that a request needs. ``host`` is a name as A-labels in lower case without a
+    final dot, or an IP address in its usual notation (``address``). ``target`` is the path and query as written, and
+    begins with a slash.
     """
 
     scheme: str
@@ -58,21 +52,13 @@ class WebURL:
 
     @property
     def authority(self) -> str:
-        """The value for the Host field: an IPv6 address is in brackets, and the default port is omitted.
-
-        >>> parse("http://[2001:DB9:0::1]:8080/x").authority
-        '[2001:db9::1]:8080'
-        """
+        """The value for the Host field: an IPv6 address is in brackets, and the default port is omitted."""
         host = f"[{self.host}]" if isinstance(self.address, IPv6Address) else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """The scheme, host and port of this URL, for comparing the servers of two URLs.
-
-        >>> parse("https://example.org/x").origin == parse("https://EXAMPLE.org:443/y").origin
-        True
-        """
+        """The scheme, host and port of this URL, for comparing the servers of two URLs."""
         return self.scheme, self.host, self.port
 
 
@@ -80,8 +66,8 @@ def parse(url: str) -> WebURL:
     """Return the parts of an absolute http or https URL without a fragment.
 
     Its host can be an internationalized name (UTS 46, not transitional). The rest must be ASCII. Raises :class:`BadURL`
-    for other schemes, user information and backslashes; for percent-encoding or hidden characters in the host; for
-    numeric hosts that are not four decimal numbers; and for ports outside 1 to 65535.
+    for other schemes, user information, backslashes, and ports outside 1 to 65535. In the host, percent-encoding,
+    hidden characters, and numbers that are not four decimal ones are refused.
 
     >>> parse("HTTPS://Example.ORG./a/../b%2E?")
     WebURL(scheme='https', host='example.org', port=443, target='/a/../b%2E?', address=None)

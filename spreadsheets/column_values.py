@@ -52,11 +52,7 @@ _YEARS = range(100, 2101)
 
 
 def is_address(text: str) -> bool:
-    """Return whether ``text`` is an http or https URL.
-
-    >>> is_address("https://m.example/1"), is_address("Store B"), is_address("/1")
-    (True, False, False)
-    """
+    """Return whether ``text`` is an http or https URL."""
     return text[:8].lower().startswith(("http://", "https://")) and not any(map(str.isspace, text))
 
 
@@ -77,7 +73,7 @@ def is_name(text: str) -> bool:
 
 def _is_permanent(text: str) -> bool:
     """Return whether a name below a heading without a meaning is an ARK or a URN that is made for a thing. "10261/2"
-    can be a collection of DSpace, and "urn:uuid:" and "urn:catalog:" are keys of other systems.
+    can be a collection of DSpace. "urn:uuid:" and "urn:catalog:" are keys of other systems.
     """
     lowered = text.lower()
     return not text[:1].isdecimal() and not any(f"urn:{each}:" in lowered for each in _OTHER_URNS)
@@ -130,11 +126,7 @@ class Values:
         return self.number > 1 and all(each.lstrip("0") == f"{row}" for row, each in enumerate(self._texts, start=1))
 
     def fits_own(self, column: str) -> float:
-        """Return how well the values fit a column of Ararat's tables that has its name as the heading: 0 to 1.
-
-        >>> Values(["live", "reserved"]).fits_own("status"), Values(["on display"]).fits_own("status")
-        (1.0, 0.0)
-        """
+        """Return how well the values fit a column of Ararat's tables that has its name as the heading: 0 to 1."""
         if not self.number:
             return 0.9
         if (known := _OWN.get(column)) is not None:
@@ -149,15 +141,11 @@ class Values:
         return 1.0
 
     def fits(self, meaning: str, weight: float = 1, *, has_names: bool = False) -> float:
-        """Return how well the values fit a meaning: 0 to 1. ``weight`` is that of the heading. ``has_names`` is whether
-        another column has ARKs or URNs: then paths of this site are targets.
+        """Return how well the values fit a meaning: 0 to 1. ``weight`` is that of the heading. ``has_names``: another
+        column has ARKs or URNs, so that paths of this site are targets.
 
-        >>> Values(["https://m.example/1", "https://m.example/2"]).fits("target")
-        1.0
-        >>> Values(["https://creativecommons.org/licenses/by/4.0/"] * 2).fits("target")
-        0.05
-        >>> Values(["Store B"]).fits("target"), Values(["/1"]).fits("target", has_names=True)
-        (0.0, 1.0)
+        >>> Values(["https://m.example/1", "https://m.example/2"]).fits("target"), Values(["Store B"]).fits("target")
+        (1.0, 0.0)
         """
         if not self.number:
             return 0.75

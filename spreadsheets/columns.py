@@ -100,13 +100,9 @@ def check(
     mints: bool = False,
     number_label: str = OF_FORMS["resource"],
 ) -> dict[int, str]:
-    """Return the errors of the selected columns by the place of the column, from 0. The place -1 is the table as a
-    whole.
-
-    - ``columns``: the column of bindings for each column of the table; empty for an ignored one.
-    - ``headings``: the headings of the table.
-    - ``number_label``: the label of inventory numbers.
-    - ``mints``: whether rows without a name get one, so that the table needs a key instead of names.
+    """Return the errors of the selected columns by the place of the column, from 0, or -1 for the table as a whole.
+    ``columns`` has the column of bindings for each heading, "" for an ignored one. ``mints``: rows without a name get
+    one, so that the table needs a key instead of names. ``number_label`` is that of inventory numbers.
 
     >>> check(["identifier", "target"], ["ARK", "URL"])
     {}

@@ -1,6 +1,5 @@
-"""Guess which columns of a person's table have which meaning: one score of the heading and of the values. The heading
-has a weight for each meaning (:mod:`.heading_words`), and the values fit a meaning more or less
-(:mod:`.column_values`). The score is their product. The best pairs of a column and a meaning are taken first.
+"""Guess which columns of a person's table have which meaning. The score is the weight of the heading for a meaning
+(:mod:`.heading_words`), times how well the values fit it (:mod:`.column_values`). The best pairs are taken first.
 """
 
 from __future__ import annotations
@@ -35,11 +34,8 @@ _NAMES = "identifier"
 
 
 class GuessedColumn(NamedTuple):
-    """The guess for a column.
-
-    - ``column``: the column of bindings, or "" for a column that is ignored.
-    - ``why``: a sentence about the reason, or "".
-    - ``question``: a sentence if another column can have the same meaning, or "".
+    """The guess for a column: a column of bindings, or "" for one that is ignored, with a sentence about the reason.
+    ``question`` is a sentence if another column can have the same meaning, or "".
     """
 
     column: str
@@ -55,10 +51,8 @@ class _Candidate(NamedTuple):
 
 
 def guess(headings: Sequence[str], rows: Sequence[Sequence[str]], above: Sequence[str] = ()) -> list[GuessedColumn]:
-    """Return the guess for each column of a table. No meaning is guessed twice.
-
-    - ``headings``: the headings. ``rows``: the cells of some rows below them.
-    - ``above``: the result of :func:`.headings.above`.
+    """Return the guess for each column of a table, from its headings and some rows. No meaning is guessed twice.
+    ``above`` is the result of :func:`.headings.above`.
 
     >>> [each.column for each in guess(["ARK", "Titel", "Adresse", "dc.title"], [])]
     ['identifier', 'what', 'target', 'dc.title']

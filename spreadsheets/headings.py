@@ -20,9 +20,8 @@ _MOST_AT_END = 3
 
 
 def heading_row(rows: Sequence[Line]) -> int:
-    """Return the number of the row that probably has the headings, or 0 without rows. ``rows`` are the first rows of a
-    sheet. The result is the row with the most known headings, or else the first row with texts in most columns. Of two
-    rows of headings it is the second.
+    """Return the number of the row that probably has the headings, or 0 without rows. It is the row with the most known
+    headings, or else the first row with texts in most columns. Of two rows of headings it is the second.
 
     >>> heading_row([Line(1, ["Objektliste 2026", ""]), Line(3, ["Titel", "Wert"]), Line(4, ["Vase", "3"])])
     3
@@ -46,9 +45,8 @@ def heading_row(rows: Sequence[Line]) -> int:
 
 
 def above(rows: Sequence[Line], number: int) -> list[str]:
-    """Return the headings of the first of two rows of headings, or nothing. ``rows`` are the first rows of a sheet.
-    ``number`` is the row of the headings, the second one. A heading of several columns begins with a space in each
-    column but its first.
+    """Return the headings of the first of two rows of headings, or nothing. ``number`` is the second one. A heading of
+    several columns begins with a space in each column but its first.
 
     >>> above([Line(1, ["Objekt", "", "Herkunft"]), Line(2, ["Nummer", "Titel", "Ort"])], 2)
     ['Objekt', ' Objekt', 'Herkunft']
@@ -87,7 +85,7 @@ def _is_value(cell: str) -> bool:
 
 def last_row(rows: Sequence[Line], width: int) -> int:
     """Return the number of the last row of data before totals and notes, or 0 if all rows are data. ``rows`` are the
-    last rows of a sheet. ``width`` is the number of headings.
+    last ones of a sheet, and ``width`` is the number of headings.
 
     >>> last_row([Line(5, ["A1", "Vase", "3"]), Line(6, ["", "", "1"]), Line(7, ["Summe", "", "3"])], 3)
     6

@@ -1,6 +1,6 @@
 """Show the number of a cell by its number format, as a spreadsheet program does, but without marks of a language. A
 date has the precision of its format: ``mmm-yy`` is 1925-05. Groups of thousands have no mark, and decimals have a
-point. The syntax of formats is that of ECMA-376, part 1, section 18.8.31.
+point. Source: ECMA-376, part 1, section 18.8.31.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _LONGEST_GENERAL = 10**11
 
 
 class Shown(NamedTuple):
-    """The ``text`` of a cell, and a ``note`` if the program shows another one, such as "shows May 1, read as
-    1925-05-01"; or None.
+    """The text of a cell, and a ``note`` if the program shows another one, as "shows May 1, read as 1925-05-01", or
+    None.
     """
 
     text: str
@@ -63,11 +63,8 @@ def _sections(code: str) -> tuple[tuple[_Token, ...], ...]:
 
 
 def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
-    """Return the text that a spreadsheet program shows for a number.
-
-    - ``value``: the number in the cell.
-    - ``code``: the number format of the cell, such as "0.00".
-    - `from_1904`: whether dates are counted from 1904 instead of 1900.
+    """Return the text that a spreadsheet program shows for a number with the number format ``code``, such as "0.00".
+    ``from_1904``: dates are counted from 1904 instead of 1900.
 
     >>> number(42, "00000").text, number(7, '"INV-"00000').text, number(0.25, "0%").text, number(1234.5, "#,##0.0").text
     ('00042', 'INV-00007', '25%', '1234.5')
@@ -106,8 +103,7 @@ def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
 
 
 def text(value: str, code: str) -> str:
-    """Return a text as a spreadsheet program shows it. ``value`` is the text in the cell; ``code`` is its number
-    format.
+    """Return a text as a spreadsheet program shows it with the number format ``code``.
 
     >>> text("7a", '"INV-"@'), text("7a", "0.00")
     ('INV-7a', '7a')
@@ -121,8 +117,8 @@ def text(value: str, code: str) -> str:
 
 
 def general(value: float) -> Shown:
-    """Return the text of a number without a number format. ``value`` is the number in the cell. A program shows a long
-    number with an exponent. The result has all digits, and a note about this.
+    """Return the text of a number without a number format. A program shows a long number with an exponent, but the
+    result has all digits, and a note.
 
     >>> general(2019.0).text, general(0.1 + 0.2).text, general(12345678901234).note
     ('2019', '0.3', 'shows 1.23457E+13, read as 12345678901234')
@@ -237,8 +233,8 @@ def _has_seconds(tokens: Sequence[_Token]) -> bool:
 
 
 def precision(parts: set[str]) -> int | None:
-    """Return the number of characters of an ISO 8601 date that a number format shows, or None without a year. ``parts``
-    are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
+    """Return the number of characters of an ISO 8601 date with the ``parts`` that a number format shows, or None
+    without a year.
 
     >>> precision({"Y", "M"}), precision({"Y"}), precision({"M", "D"}), precision({"Y", "M", "D", "h"})
     (7, 4, None, 10)
@@ -249,7 +245,6 @@ def precision(parts: set[str]) -> int | None:
 
 def iso_date(moment: datetime, parts: set[str]) -> str | None:
     """Return a time in ISO 8601 with the precision of a number format, or None if its year or month is not shown.
-    ``parts`` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
 
     >>> iso_date(datetime(1925, 5, 1, 9, 30), {"Y", "M", "D", "h", "m"}), iso_date(datetime(1925, 5, 1), {"M"})
     ('1925-05-01T09:30', None)

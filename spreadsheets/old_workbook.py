@@ -1,6 +1,5 @@
-"""Read the visible sheets of a workbook of Excel 97 to 2003 (.xls), with xlrd. xlrd reads the formats, merged cells,
-hidden rows and links. It has no formulas: a cell has the value that the program saved. :mod:`.workbook` has the limits
-of the process.
+"""Read the visible sheets of a workbook of Excel 97 to 2003 (.xls), with xlrd. A cell has the value that the program
+saved, without a formula. :mod:`.workbook` has the limits of the process.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Read the visible sheets of an OpenDocument workbook (.ods), row by row.
+"""Read the visible sheets of an OpenDocument workbook (.ods), row by row, with the limits of :mod:`.workbook`. Source:
+OpenDocument 1.3, part 3, sections 9 (tables), 16.29 (data styles) and 19.385 (value types).
 
 A cell has its value and the text that it shows. Dates are read from the value, with the precision of the style of the
-cell. The document is read in parts with defusedxml; libraries for OpenDocument load it as a whole, which takes more
-memory than the process has. :mod:`.workbook` has the limits. Source: OpenDocument 1.3, part 3, sections 9 (tables),
-16.29 (data styles) and 19.385 (value types).
+cell. The document is read in parts with defusedxml: libraries for OpenDocument load it as a whole.
 """
 
 from __future__ import annotations

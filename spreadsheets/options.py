@@ -20,14 +20,10 @@ _MOST_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """The statements of a user about a table. None or an empty value means what is proposed.
+    """The statements of a user about a table, as in :class:`.Reading`. None or an empty value means what is proposed.
 
-    - ``encoding``, ``separator``, ``sheet``, ``heading_row``: as in :class:`.Reading`.
-    - ``columns``: the column of bindings for some headings. ``key``: the heading of the column that has the key, which
-      is recorded as ``resource``.
-    - ``mint``: the shoulder below which rows without a name get one. ``state``: the state of new names.
-    - ``finds``, ``trusts``, ``relocate``, ``renumber``, ``keeps_numbers``, ``omit_hidden``, ``omit_struck``,
-      ``fill_merged``: as in :class:`.Reading`.
+    ``columns`` has the column of bindings for some headings. ``key`` is the heading of the column that is recorded as
+    ``resource``. ``mint`` is the shoulder below which rows without a name get one. ``state`` is that of new names.
     """
 
     encoding: str | None = None
@@ -48,13 +44,9 @@ class Options:
     fill_merged: bool = False
 
     def reading(self, content: bytes, proposed: Reading, file: str) -> Reading:
-        """Return how a stored file is read with these options.
-
-        - ``proposed``: how the file is probably read.
-        - ``file``: the name of the file for messages.
-
-        Raises :class:`TableError` with the code ``delimiter-unknown``, ``table-sheet``, ``table-column``,
-        ``table-column-twice`` or ``table-column-missing``, and the errors of :func:`.sheet.lines`.
+        """Return how a stored file is read with these options. Raises :class:`TableError` with the code
+        ``delimiter-unknown``, ``table-sheet``, ``table-column``, ``table-column-twice`` or ``table-column-missing``,
+        and the errors of :func:`.sheet.lines`.
         """
         reading = proposed
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '\r\n"\0'):

@@ -27,18 +27,15 @@ class Reading:
 
     - ``encoding``, ``separator``: of a file in CSV; the separator is one character. JSON Lines has an encoding only.
     - ``detected``: whether the encoding was detected and not selected by the user. Then all lines must have it.
-    - ``sheet``: the name of the sheet of a workbook.
-    - ``heading_row``: the number of the row with the headings, as a spreadsheet program shows it; 0 for the first row
-      with a value.
+    - ``heading_row``: the row with the headings, as a spreadsheet program shows it; 0 for the first row with a value.
     - ``last_row``: the number of the last row of data; 0 for all rows.
     - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
     - ``relocate``: whether a new target of a recorded name leads to the same resource.
     - ``renumber``: whether another number of a recorded name is a correction of it.
     - ``keeps_numbers``: whether a number that a spreadsheet program probably changed is ignored.
-    - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
-    - ``omit_struck``: whether rows whose texts are struck out are left out.
+    - ``omit_hidden``, ``omit_struck``: whether rows that are hidden, or whose texts are struck out, are left out.
     - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
-    - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: the state of new names.
+    - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: that of new names.
     - ``finds``, ``trusts``: as in :class:`~ararat.bindings.imports.keyed_rows.Mint`.
     - ``corrections``: the corrected cells, by the number of the row and the place of the column, as texts.
     """

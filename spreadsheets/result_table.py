@@ -1,9 +1,8 @@
 """Write a table of a user again with the names of its rows, or only its refused rows with their problems.
 
-A file of text keeps its bytes: its encoding, separator, line ends, quotes, title rows and totals. Only the column of
-names is new, or its empty cells are filled, and an ARK of another thing is replaced. Only a row with a formula is
-written again, with a mark that makes the formula a text; an import removes the mark. A workbook is written new, with
-text cells only.
+A file of text keeps its bytes. Only the column of names is new, or its empty cells are filled, and an ARK of another
+thing is replaced. A row with a formula gets a mark that makes it a text; an import removes the mark. A workbook is
+written new, with text cells only.
 """
 
 from __future__ import annotations
@@ -42,13 +41,11 @@ NameOf = Callable[[int], str | None]
 
 
 def is_replaced(given: str, name: str) -> bool:
-    """Return whether the cell with the name of a row is written again: an empty one, or one with another name than the
-    row has got.
+    """Return whether the cell with the name of a row is written again. It is if it is empty, or has another name than
+    the row.
 
-    >>> is_replaced("", "ark:12345/x5"), is_replaced("ark:/12345/x-5", "ark:12345/x5")
-    (True, False)
-    >>> is_replaced("ark:12345/x6", "ark:12345/x5"), is_replaced("none", "ark:12345/x5")
-    (True, False)
+    >>> is_replaced("", "ark:12345/x5"), is_replaced("ark:/12345/x-5", "ark:12345/x5"), is_replaced("A1", "ark:1/x")
+    (True, False, False)
     """
     if not given.strip():
         return True
@@ -99,11 +96,8 @@ class RowProblem(NamedTuple):
 
 
 def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
-    """Yield the bytes of a stored file of text with the names of its rows, in its own format.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    - ``name_of``: a function that returns the name for the number of a row, or None.
+    """Yield the bytes of a stored file of text with the names of its rows, in its own format. ``name_of`` returns the
+    name for the number of a row, or None.
     """
     if reading.format == "jsonl":
         yield from _json_with_names(content, reading, file, name_of)
@@ -140,12 +134,7 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
 
 
 def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[Line]:
-    """Yield all rows of a stored file, also its title rows, with the names of its rows of data.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    - ``name_of``: a function that returns the name for the number of a row, or None.
-    """
+    """Yield all rows of a stored file, also its title rows, with the names of its rows of data."""
     named: _Named | None = None
     for row in sheet.all_rows(content, reading, file):
         if named is None and row.number >= reading.heading_row:
@@ -158,25 +147,15 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
 
 
 def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
-    """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    - ``name_of``: a function that returns the name for the number of a row, or None.
-    """
+    """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts."""
     write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
 
 
 def own_workbook_with_names(
     original: bytes, content: bytes, reading: Reading, file: str, name_of: NameOf
 ) -> bytes | None:
-    """Return the uploaded workbook with the names of its rows and its corrected cells, otherwise unchanged, or None if
-    that is not possible.
-
-    - ``original``: the bytes of the uploaded .xlsx.
-    - ``content``: the bytes of the stored file, the converted workbook.
-    - ``reading``: how the file is read. ``file``: the name of the file for messages.
-    - ``name_of``: a function that returns the name for the number of a row, or None.
+    """Return the uploaded workbook with the names of its rows and its corrected cells, otherwise unchanged. Return None
+    if that is not possible. ``content`` is the converted workbook.
     """
     named: _Named | None = None
     names: dict[int, str] = {}
@@ -206,10 +185,8 @@ def own_workbook_with_names(
 
 
 class ProblemColumns(NamedTuple):
-    """The headings of the two columns that a table of refused rows has besides its own.
-
-    - ``shown``: the headings of the problem and of the suggestion in the language of the reader.
-    - ``known``: these headings in each language, in lower case. A table can be uploaded in another one than downloaded.
+    """The headings of the problem and of the suggestion in a table of refused rows. ``shown`` are in the language of
+    the reader. ``known`` are those of all languages, in lower case: a table can be uploaded in another one.
     """
 
     shown: Sequence[str]
@@ -219,13 +196,8 @@ class ProblemColumns(NamedTuple):
 def refused_rows(
     content: bytes, reading: Reading, file: str, problems: Mapping[int, RowProblem], columns: ProblemColumns
 ) -> Iterator[Sequence[str]]:
-    """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    - ``problems``: the problem of each refused row, by the number of the row.
-
-    The result can be corrected and uploaded as it is, because an upload ignores these two columns.
+    """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion. It
+    can be corrected and uploaded as it is, because an upload ignores these two columns.
     """
     read = sheet.lines(content, reading, file, None, None)
     first = next(read)
@@ -242,10 +214,6 @@ def refused_rows(
 def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) -> Iterator[bytes]:
     """Yield rows as CSV in the encoding and with the separator of a file. Other files become UTF-8 with a byte order
     mark.
-
-    - ``rows``: the cells of each row.
-    - ``reading``: how the file is read.
-    - ``content``: the bytes of the stored file.
     """
     is_csv = reading.format == "csv"
     encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
@@ -257,9 +225,7 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
 
 
 def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
-    """Write rows as an .xlsx workbook, with text cells only. ``rows`` have their numbers in the sheet. ``to`` is the
-    binary file to write to. ``title`` is the name of the sheet.
-    """
+    """Write numbered rows as an .xlsx workbook, with text cells only. ``title`` is the name of the sheet."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 

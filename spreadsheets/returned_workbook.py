@@ -1,9 +1,8 @@
 """Add a column of names and corrected cells to the sheet of an uploaded .xlsx, and leave the rest of it as it is.
 
-Only the document of the one sheet is changed, as a text: cells with the names are added. All other documents of the
-archive keep their bytes, so that formats, formulas, other sheets and pictures stay. The exception is the order of
-calculation (``calcChain.xml``): Excel calls a workbook damaged if the order has a cell without a formula, and makes
-the order again if it is missing. So it goes if a corrected cell had a formula.
+Only the document of the one sheet is changed, as a text, so that formats, formulas, other sheets and pictures stay. If
+a corrected cell had a formula, the order of calculation (``calcChain.xml``) goes: Excel calls a workbook damaged whose
+order has a cell without a formula, and makes a missing order again.
 """
 
 from __future__ import annotations
@@ -37,14 +36,8 @@ _OF_ORDER = {
 
 
 def with_cells(content: bytes, sheet: str, texts: Mapping[int, Mapping[int, str]]) -> bytes | None:
-    """Return a workbook with texts in cells of a sheet, or None for a workbook that cannot be changed so.
-
-    - ``content``: the bytes of an .xlsx that was read before.
-    - ``sheet``: the name of the sheet.
-    - ``texts``: the texts by the numbers of the rows, and by the places of the columns, from 0. A cell with a value
-      gets the new text.
-
-    The result is None also if the sheet lacks a row, or if a cell has a formula that other cells share.
+    """Return an .xlsx with texts in cells, by the numbers of the rows and the places of the columns, from 0. Return
+    None if it cannot be changed so, if the sheet lacks a row, or if a cell has a formula that others share.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -1,7 +1,5 @@
-"""Read a table of a user: propose how, and yield its headings and rows, before and after its columns are known.
-
-The desk, the API and the command read tables with these functions. A workbook is converted first, so only
-:func:`stored` reads its format.
+"""Read a table of a user: propose how, and yield its headings and rows, before and after its columns are known. A
+workbook is converted first, so only :func:`stored` reads its format.
 """
 
 from __future__ import annotations
@@ -66,11 +64,8 @@ _LAST_ROWS = 4
 
 
 class SheetOfWorkbook(NamedTuple):
-    """A visible sheet of a workbook: its name, the number of its rows, and what a reader of it sees otherwise.
-
-    - ``hidden``: the number of rows with values that the spreadsheet program hides.
-    - ``struck``: the number of rows whose texts are struck out.
-    - ``merged``: the merged ranges, each with its first row, last row, first column and last column, from 1.
+    """A visible sheet of a workbook. ``hidden`` and ``struck`` are the numbers of rows that are hidden, or whose texts
+    are struck out. ``merged`` are the merged ranges: first row, last row, first column and last column, from 1.
     """
 
     name: str
@@ -81,8 +76,8 @@ class SheetOfWorkbook(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A stored file and how it is probably read. ``content`` is what is stored: the file, or the converted sheets of a
-    workbook. ``rows`` is the number of rows of data.
+    """A stored file and how it is probably read. ``content`` is the file, or the converted sheets of a workbook.
+    ``rows`` is the number of rows of data.
     """
 
     content: bytes
@@ -93,11 +88,8 @@ class Proposal(NamedTuple):
 def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
     """Return the content to store for an uploaded file, how it is probably read, and the number of its rows.
 
-    - ``file``: its name for messages; its ending selects JSON Lines.
-    - ``most_rows``: the largest number of rows, or None for no limit.
-
-    A workbook is converted: the first line of the result is JSON with its sheets, and each other line is a row. Raises
-    :class:`TableError`, also for a file with more rows.
+    The ending of ``file`` selects JSON Lines. A workbook is converted: the first line of the result is JSON with its
+    sheets, and each other line is a row. Raises :class:`TableError`, also for more than ``most_rows``.
     """
     # A damaged workbook can look like another archive.
     damaged = ("archive",) if file.lower().endswith((".xlsx", ".ods")) else ()
@@ -122,27 +114,17 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
 
 
 def is_large_workbook(content: bytes) -> bool:
-    """Return whether a file is a workbook that takes longer to read than a request should wait. ``content`` has the
-    bytes of the uploaded file.
-    """
+    """Return whether a file is a workbook that takes longer to read than a request should wait."""
     return len(content) > _LARGE_WORKBOOK and content.startswith(WORKBOOKS)
 
 
 def proposed_at(content: bytes, reading: Reading, file: str) -> Proposal:
-    """Return how a stored file is probably read if its headings are in a known row.
-
-    - ``reading``: the encoding, the separator, the sheet and the row of the headings to use.
-    - ``file``: the name of the file for messages.
-    """
+    """Return how a stored file is probably read if its headings are in the row of ``reading``."""
     return _propose(content, replace(reading, last_row=0, columns=()), file, None)
 
 
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
-    """Return how a stored file is probably read: its columns, and its first and last row.
-
-    - ``reading``: the encoding, the separator and the sheet to use.
-    - ``file``: the name of the file for messages.
-    """
+    """Return how a stored file is probably read: its columns, and its first and last row."""
     return _propose(content, replace(reading, heading_row=0, last_row=0, columns=()), file, None).reading
 
 
@@ -174,12 +156,8 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
 
 
 def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
-    """Return the guess for each column of a stored file, from its headings and its first rows.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-
-    Raises :class:`TableError`.
+    """Return the guess for each column of a stored file, from its headings and its first rows. Raises
+    :class:`TableError`.
     """
     read: list[Line] = []
     try:
@@ -195,9 +173,7 @@ def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
 
 
 def with_links(named: Sequence[str], rows: Sequence[Line]) -> list[list[str]]:
-    """Return the cells of rows with the addresses of links instead of their texts, in columns that can be targets.
-    ``named`` are the headings of the sheet, and ``rows`` are its rows.
-    """
+    """Return the cells of rows with the addresses of links instead of their texts, in columns that can be targets."""
     linked = {place for place, heading in enumerate(named) if weights(heading).get("target")}
     found = [[*row.fields] for row in rows]
     for cells, row in zip(found, rows, strict=True):
@@ -217,9 +193,7 @@ def sheets(content: bytes) -> list[SheetOfWorkbook]:
 
 
 def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
-    """Return the sheet of a workbook that is read, or None for a file of text. ``content`` has the bytes of the stored
-    file. ``reading`` states how it is read.
-    """
+    """Return the sheet of a workbook that is read, or None for a file of text."""
     if reading.format != "workbook":
         return None
     known = sheets(content)
@@ -281,12 +255,7 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
 
 
 def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
-    """Yield all rows with a value, also those before the headings, after the data and hidden ones.
-
-    - ``content``: the bytes of the stored file.
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    """
+    """Yield all rows with a value, also those before the headings, after the data and hidden ones."""
     return _filled_rows(content, replace(reading, omit_hidden=False, omit_struck=False), file, None)
 
 
@@ -294,13 +263,7 @@ def lines(
     content: bytes, reading: Reading, file: str, read_as: ReadAs | None = None, most_rows: int | None = MAX_ROWS
 ) -> Iterator[Line]:
     """Yield the headings and the rows of data of a stored file. Empty rows are omitted; each row has all columns.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    - ``read_as``: an object that receives whether the end of the file is missing, or None.
-    - ``most_rows``: the largest number of rows, or None for no limit.
-
-    Raises :class:`TableError`.
+    ``read_as`` receives whether the end of the file is missing. Raises :class:`TableError`.
     """
     named: Sequence[str] | None = None
     filled = 0
@@ -337,14 +300,8 @@ def lines(
 def rows(
     content: bytes, reading: Reading, file: str, read_as: ReadAs, most_rows: int | None = MAX_ROWS
 ) -> Iterator[Row]:
-    """Yield the rows of data of a stored file, with the cells of the columns that are not ignored.
-
-    - ``reading``: how the file is read.
-    - ``file``: the name of the file for messages.
-    - ``read_as``: an object that receives whether the end of the file is missing.
-    - ``most_rows``: the largest number of rows, or None for no limit.
-
-    Raises :class:`TableError`.
+    """Yield the rows of data of a stored file, with the cells of the columns that are not ignored. Raises
+    :class:`TableError`.
     """
     wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
     places = {str(place): column for place, column in wanted}

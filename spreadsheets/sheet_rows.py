@@ -16,10 +16,8 @@ _ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "
 class SheetRow(NamedTuple):
     """A row of a sheet: its number from 1, its texts, and what else its cells have, by their places from 0.
 
-    - ``faults``: the cells without a value, such as "the error #REF!". They are empty in ``fields``.
-    - ``notes``: the cells that show another text, such as "shows May, read as 1925-05-01".
-    - ``links``: the addresses of links.
-    - ``hidden``: whether the program does not show it. ``struck``: whether a line is through all of its texts.
+    ``faults`` are cells without a value, such as "the error #REF!", which are empty in ``fields``. ``notes`` are cells
+    that show another text. ``hidden``: the program does not show it. ``struck``: a line is through all of its texts.
     """
 
     number: int
@@ -40,11 +38,9 @@ class SheetRow(NamedTuple):
 
 @dataclass(slots=True)
 class WorkbookSheet:
-    """A sheet besides its rows. It is complete after the last row was read.
-
-    - ``rows``, ``hidden``, ``struck``: the number of rows with a value, and of those that are hidden or struck out.
-    - ``links``: the addresses of links that are not in the rows, by the range, such as "B2".
-    - ``merged``: the merged ranges: the first and last row, and the first and last column, from 1.
+    """A sheet besides its rows, complete after the last row was read. ``rows`` have a value; some are ``hidden`` or
+    ``struck`` out. ``links`` are addresses that are not in the rows, by the range, such as "B2". ``merged`` are ranges:
+    first and last row, first and last column, from 1.
     """
 
     name: str = ""
@@ -80,10 +76,5 @@ def link_of(formula: str | None) -> str | None:
 
 
 def is_error(text: str) -> bool:
-    """Return whether a text is an error that a spreadsheet program shows, such as #REF!. ``text`` is the text of a
-    cell.
-
-    >>> is_error("#REF!"), is_error("REF")
-    (True, False)
-    """
+    """Return whether the text of a cell is an error that a spreadsheet program shows, such as #REF!."""
     return text.strip() in _ERRORS

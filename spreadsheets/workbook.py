@@ -1,11 +1,9 @@
-"""Read the visible sheets of a workbook: .xlsx, .xls (:mod:`.old_workbook`) and .ods (:mod:`.open_document`).
+"""Read the visible sheets of a workbook: .xlsx, .xls (:mod:`.old_workbook`) and .ods (:mod:`.open_document`). The
+module :mod:`.workbook_process` runs this one as a program with limits of memory and processor time.
 
-The module :mod:`.workbook_process` runs this one as a program in a process with limits of memory and processor time.
-Regular expressions of openpyxl take quadratic time in number formats, names and headers. So only the sheets, texts,
-formats, links and merged ranges of an .xlsx are read. A workbook is a ZIP archive of XML documents, and each can be
-hostile. The number of unpacked bytes, elements, rows and columns is limited. openpyxl reads the documents with
-defusedxml, which refuses entities. Formulas are never computed: a cell has the value that the spreadsheet program
-saved, as its number format shows it (:mod:`.number_formats`).
+Each document of the archive can be hostile. The number of unpacked bytes, elements, rows and columns is limited, and
+defusedxml refuses entities. Regular expressions of openpyxl take quadratic time in number formats, names and headers,
+so only some parts are read. Formulas are never computed: a cell has the saved value, as its number format shows it.
 """
 
 from __future__ import annotations
@@ -78,8 +76,8 @@ class _TooMuch(Exception):
 
 
 class _Document(io.BufferedIOBase):
-    """A document of an archive of which at most :data:`MAX_TAGS` tags are read. ``tags`` is the number that was read.
-    Set it to 0 after each part of a document that is read in parts. ``all_tags`` is the number in all parts.
+    """A document of an archive of which at most :data:`MAX_TAGS` tags are read. Set ``tags``, the number that was read,
+    to 0 after each part of a document that is read in parts. ``all_tags`` is the number in all parts.
     """
 
     def __init__(self, member: Any) -> None:
@@ -115,9 +113,9 @@ class _Archive(zipfile.ZipFile):
 
 
 def sheets(content: bytes, file: str) -> Sheets:
-    """Yield the visible sheets of a workbook with their rows. Empty rows are omitted. ``content`` has the bytes of the
-    workbook. ``file`` is its name for messages. Dates become ISO 8601, and truth values become "true" and "false".
-    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, also while the rows are read.
+    """Yield the visible sheets of a workbook with their rows. Empty rows are omitted. Dates become ISO 8601, and truth
+    values become "true" and "false". Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``,
+    also while the rows are read.
     """
     number = 0
     with _errors(file):

@@ -1,9 +1,6 @@
-"""Read a workbook in a process of its own, so that a hostile one stops no other request.
-
-The process runs :mod:`.workbook`, which has its limits. openpyxl reads there what a faster library does not give:
-links, number formats, merged ranges, and the difference between an empty cell, an error and a formula without a result.
-A server can have threads that hold locks, so nothing is forked: a new interpreter is started. On Linux it ends with
-this process.
+"""Read a workbook in another process (:mod:`.workbook`, which has its limits), so that a hostile one stops no other
+request. A server can have threads that hold locks, so nothing is forked: a new interpreter is started. On Linux it ends
+with this process.
 """
 
 from __future__ import annotations
@@ -42,9 +39,9 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 
 
 def convert(content: bytes, file: str) -> bytes:
-    """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows. ``content`` has the
-    bytes of the workbook. ``file`` is its name for messages. Raises :class:`TableError` with the code
-    ``table-workbook`` or ``table-size``, and :class:`.Busy` if other workbooks are being read.
+    """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows. Raises
+    :class:`TableError` with the code ``table-workbook`` or ``table-size``, and :class:`.Busy` if other workbooks are
+    being read.
     """
     with PROCESSES.acquire(None):
         lines = _run(content, file)

@@ -1,7 +1,5 @@
-"""The reference resolution algorithm, hop by hop (ARK draft, section 7.1.3; decisions R-01 to R-10).
-
-:func:`trace` yields :mod:`~.events`. It does no I/O: the caller passes a :data:`~.hop.Fetch` and a clock. URNs use the
-same algorithm, because the URN documents define none.
+"""The reference resolution algorithm, hop by hop (ARK draft, section 7.1.3; decisions R-01 to R-10), also for URNs. It
+does no I/O: the caller passes a :data:`~.hop.Fetch` and a clock.
 """
 
 from __future__ import annotations
@@ -69,22 +67,20 @@ def trace(
     clock: Callable[[], float] = time.monotonic,
     run_seconds: float = 30.0,
 ) -> Iterator[Event]:
-    """Trace an identifier: yield one :class:`~.events.Start`, a Hop for each request, and one End.
+    """Trace an identifier: yield one :class:`~.events.Start`, a Hop for each request, and one End. Source: ARK draft,
+    sections 7.1 to 7.1.3; ARK-092 to ARK-130.
 
-    - ``identifier``: an ARK, a URL that contains an ARK, or a URN. Of a URL only the ARK is used. Any other text, NAAN
-      99999 and dot-segments end the trace with the outcome "refused" before the first request.
+    - ``identifier``: an ARK, a URL that contains an ARK, or a URN. Any other text, NAAN 99999 and dot-segments end the
+      trace with the outcome "refused" before the first request.
     - ``test_naans``: the NAANs for tests whose names are requested, too: none, or 99999.
-    - ``links``: request a URL without an ARK or URN as it is, instead of refusing it. ``resolver`` is not used then.
+    - ``links``: request a URL without an ARK or URN as it is, without ``resolver``, instead of refusing it.
     - ``fetch``: sends one request. Its deadline is ``run_seconds`` after the start by ``clock``.
     - ``resolver``: a resolver prefix ("the client that resolves the ARK SHOULD default to https://n2t.net").
-    - ``method``: GET or HEAD, for every request (R-08).
-    - ``max_redirects``: 5 to 20.
+    - ``method``: GET or HEAD, for every request (R-08). ``max_redirects``: 5 to 20.
     - ``normalize``: send the normal form instead of the given spelling (R-06).
     - ``strict_location``: fail at a relative Location (R-02).
 
     Raises :class:`TraceError` immediately if ``resolver``, ``method`` or a number is not allowed.
-
-    Source: ARK draft, sections 7.1 to 7.1.3; ARK-092 to ARK-130.
 
     >>> from ararat.net.hop import HopResponse
     >>> answers = iter([HopResponse(303, "See Other", (("Location", "/about"),)), HopResponse(200, "OK", ())])
@@ -130,9 +126,6 @@ def trace(
 def refused_trace(identifier: str, why: str) -> list[Event]:
     """Return the events of a trace that cannot start, because no resolver is known. ``why`` is a sentence with the
     reason.
-
-    >>> [event.as_dict()["event"] for event in refused_trace("urn:isbn:0451450523", "No resolver is known.")]
-    ['start', 'end']
     """
     return [
         Start(identifier, "", "GET", 0, None, "direct"),

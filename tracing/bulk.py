@@ -1,6 +1,5 @@
-"""Trace many identifiers, a few at a time, with one verdict and one table row for each (a bulk trace). The command line
-and the page both use :func:`trace_all`. The caller passes the function that traces one identifier, and limits the rate
-of requests in it with a :class:`~.throttle.PerHostThrottle`.
+"""Trace many identifiers, a few at a time, with one verdict and one table row for each (a bulk trace). The caller
+passes the function that traces one, and limits its requests with a :class:`~.throttle.PerHostThrottle`.
 """
 
 from __future__ import annotations
@@ -80,14 +79,10 @@ _STATES: dict[State, Verdict] = {"direct": "resolves", "related": "related", "me
 
 @dataclass(frozen=True, slots=True)
 class BulkTraceRow:
-    """The result of the trace of one identifier in a bulk trace.
-
-    - ``identifier``: the text as given, which is not trusted.
-    - ``verdict``: one of :data:`VERDICTS`.
-    - ``downgraded``: whether a redirect led from https to http.
-    - ``status``: the status of the last response, or None if the last request had no response.
-    - ``url``: the URI at which the trace ended, or None if no request was sent.
-    - ``code``, ``sentence``: the code and the sentence of the last event (:class:`~.events.End`).
+    """The result of the trace of one identifier, which is as given and not trusted. ``verdict`` is one of
+    :data:`VERDICTS`. ``downgraded`` is whether a redirect led from https to http. ``status`` is None if the last
+    request had no response, and ``url`` if no request was sent. ``code`` and ``sentence`` are those of the
+    :class:`~.events.End`.
     """
 
     identifier: str
@@ -111,9 +106,8 @@ class BulkTraceRow:
 
     @classmethod
     def of_dict(cls, row: object) -> BulkTraceRow:
-        """Return the row that :meth:`as_dict` converted to a mapping. ``row`` is this mapping, for example after
-        reading it as JSON. Raises ValueError with a message in printable ASCII if a key is missing or a value has the
-        wrong type.
+        """Return the row that :meth:`as_dict` converted. Raises ValueError with a message in printable ASCII if a key
+        is missing or a value has the wrong type.
         """
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
             raise ValueError(f"expected an object with the keys {', '.join(COLUMNS)}")
@@ -129,11 +123,7 @@ class BulkTraceRow:
         return cls(**row)
 
     def as_csv(self) -> str:
-        r"""Return the row as a line of a CSV table (RFC 4180, with the line ends of Unix).
-
-        >>> BulkTraceRow("ark:12345/x", "dead", False, None, None, 1, 0.2, "dns", "No, none.").as_csv()
-        'ark:12345/x,dead,no,,,1,0.2,dns,"No, none."\n'
-        """
+        """Return the row as a line of a CSV table (RFC 4180, with the line ends of Unix)."""
         cells = self.as_dict() | {"downgraded": "yes" if self.downgraded else "no"}
         return spreadsheet.line(cells.values(), end="\n")
 
@@ -157,10 +147,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
-    """Return the result of a complete trace as a row.
-
-    ``identifier`` is the traced identifier. Raises ValueError if there is no
-    :class:`~.events.End`.
+    """Return the result of a complete trace as a row. Raises ValueError without an :class:`~.events.End`.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict
     'dead'
@@ -183,8 +170,7 @@ def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
 
 
 def is_temporary(code: str, status: int | None) -> bool:
-    """Return whether the end of a trace can be another one at another time: an overloaded host, or a time-out. ``code``
-    is that of the :class:`~.events.End`, and ``status`` the last status.
+    """Return whether the end of a trace can be another one at another time: an overloaded host, or a time-out.
 
     >>> is_temporary("error-status", 503), is_temporary("error-status", 404), is_temporary("timeout", None)
     (True, False, True)
@@ -201,12 +187,11 @@ def trace_all(
     at_once: int = 4,
     stop: threading.Event | None = None,
 ) -> Generator[BulkTraceRow, None, None]:
-    """Trace all ``identifiers`` and yield their results in the order in which the traces end.
+    """Trace identifiers in ``at_once`` threads, and yield their results in the order in which the traces end.
 
-    ``run`` returns the events of the trace of one identifier; ``at_once`` threads call it. The calling thread reads
-    ``identifiers`` on demand, so their number is not limited. An exception of ``run`` is raised here. Setting ``stop``
-    or closing the generator starts no further trace; interrupted traces yield no result. The generator does not wait
-    for a trace that cannot be interrupted.
+    ``run`` returns the events of one trace; its exceptions are raised here. ``identifiers`` are read on demand, so
+    their number is not limited. Setting ``stop`` or closing the generator starts no further trace, and interrupted ones
+    yield no result. It does not wait for a trace that cannot be interrupted.
 
     >>> end = End("success", "direct", "https://example.org/", None, 1, 0.1, "found", "The resource is there.")
     >>> [(each.identifier, each.verdict) for each in trace_all(["ark:12345/x"], lambda identifier: [end])]

@@ -14,13 +14,9 @@ COMPARED = ("outcome", "state", "url", "fragment", "code")
 
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
-    """The result of comparing two traces of one identifier.
-
-    - ``same``: whether both have the same outcome, state and, after success, the same URI with its fragment.
-    - ``common_from``: the first URL that both traces requested, or None.
-    - ``diverge_at``: the last URL that both traces requested if their ends differ, or None.
-    - ``differences``: the fields of :data:`COMPARED` that differ between the two ``ends``.
-    - ``sentence``: the summary in printable ASCII.
+    """The result of comparing two traces of one identifier. ``same``: both have the same outcome, state and, after
+    success, URI with its fragment. ``common_from`` is the first URL that both requested, and ``diverge_at`` the last
+    one if their ends differ. ``differences`` are the fields of :data:`COMPARED` that differ.
     """
 
     same: bool
@@ -44,8 +40,8 @@ class TraceComparison:
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """Yield the events of two traces one after the other, and then their comparison. ``first`` and ``second`` are the
-    events of the traces. Raises ValueError for a trace without an end.
+    """Yield the events of two traces one after the other, and then their comparison. Raises ValueError for a trace
+    without an end.
     """
     runs: tuple[list[Event], list[Event]] = ([], [])
     for collected, events in zip(runs, (first, second), strict=True):
@@ -56,18 +52,7 @@ def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event 
 
 
 def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceComparison:
-    """Return the comparison of two complete traces. ``first`` and ``second`` are their events. Raises ValueError for a
-    trace without an end.
-
-    >>> from ararat.net.hop import HopResponse
-    >>> from ararat.tracing.algorithm import trace
-    >>> def fetch(method, url, deadline):
-    ...     status = 200 if url.endswith("/x") else 302
-    ...     return HopResponse(status, "", (("Location", "/x"),))
-    >>> one, other = (list(trace("ark:12345/b", fetch=fetch, resolver=f"https://{host}.example")) for host in "ab")
-    >>> compare_ends(one, one).same, compare_ends(one, other).sentence
-    (True, 'The traces end at different URLs: https://a.example/x and https://b.example/x.')
-    """
+    """Return the comparison of two complete traces. Raises ValueError for a trace without an end."""
     one, other = _end(first), _end(second)
     addresses = [[event.url for event in events if isinstance(event, Hop)] for events in (first, second)]
     common = next((address for address in addresses[0] if address in addresses[1]), None)

@@ -8,13 +8,9 @@ from ..net.hop import USER_AGENT, Where
 
 
 def curl(method: str, url: str, where: Where = "elsewhere") -> str:
-    """Return the curl command that sends the same method, target bytes and header fields as a hop.
-
-    ``method``, ``url`` and ``where`` are those of the hop. ``where`` is "here" for a hop in process. The command is one
-    line of printable ASCII, quoted for a POSIX shell. ``method`` is GET or HEAD; ``url`` is the URL of a hop: absolute,
-    http or https, ASCII, without a fragment. The command ignores the curl settings of the user (``-q``) and proxies. It
-    keeps braces, brackets and dot-segments in the URL. For a hop in process it omits Accept-Encoding and Connection,
-    which are not sent there.
+    """Return the curl command that sends the same method, target bytes and header fields as a hop, in one line for a
+    POSIX shell. It ignores the curl settings of the user (``-q``) and proxies, and keeps braces, brackets and
+    dot-segments. For a hop in process ("here") it omits Accept-Encoding and Connection, which are not sent there.
 
     >>> shlex.split(curl("GET", "http://example.org/it's"))[-1]
     "http://example.org/it's"

@@ -1,8 +1,6 @@
-"""The events of a trace: one :class:`Start`, a :class:`Hop` for each request, one :class:`End`.
-
-The page, the event stream, the API and the terminal show the same events. ``as_dict`` returns the JSON object. Only its
-http and https URLs may become links. The docstrings name the fields with untrusted text; ``sentence`` and the texts of
-notes are always printable ASCII.
+"""The events of a trace: one :class:`Start`, a :class:`Hop` for each request, one :class:`End`. The docstrings name the
+fields with untrusted text; ``sentence`` and the texts of notes are always printable ASCII. Only http and https URLs may
+become links.
 """
 
 from __future__ import annotations
@@ -18,8 +16,8 @@ Outcome = Literal["success", "failure", "unspecified", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A remark on a hop or a trace, such as a redirect from https to http. ``code`` names the remark and never changes
-    its meaning. ``text`` is a sentence. ``href`` is the URL that it refers to, or None.
+    """A remark on a hop or a trace, such as a redirect from https to http. ``code`` never changes its meaning. ``text``
+    is a sentence, and ``href`` the URL that it refers to, or None.
     """
 
     code: str
@@ -27,11 +25,7 @@ class Note:
     href: str | None = None
 
     def as_dict(self) -> dict[str, str]:
-        """Return the note as a mapping for JSON: its code, its text and, if it has one, its link.
-
-        >>> Note("downgrade", "The redirect leads to http.").as_dict()
-        {'code': 'downgrade', 'text': 'The redirect leads to http.'}
-        """
+        """Return the note as a mapping for JSON: its code, its text and, if it has one, its link."""
         return {"code": self.code, "text": self.text} | ({"href": self.href} if self.href else {})
 
 
@@ -56,11 +50,8 @@ def _json(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Start(_Event):
-    """The first event of a trace: its parameters.
-
-    - ``identifier``: the text as given, which is not trusted.
-    - ``resolver``, ``method``, ``max_redirects``: the arguments of :func:`.algorithm.trace`.
-    - ``sent``: the URL of the first request, or None if the trace ends without a request.
+    """The first event of a trace: its parameters. ``identifier`` is the text as given, which is not trusted. ``sent``
+    is the URL of the first request, or None if the trace ends without a request.
     """
 
     identifier: str
@@ -76,12 +67,10 @@ class Start(_Event):
 class Hop(_Event):
     """One request of a trace and its response.
 
-    - ``number``: counts from 1.
-    - ``url``: the requested URL; ``where``: "here" for a request in process, "elsewhere" for one over the network.
+    - ``number``: counts from 1. ``where``: "here" for a request in process, else "elsewhere".
     - ``status``: the status, or None without a response; ``failure`` is then the reason.
     - ``reason``, ``headers``: the reason phrase and a few fields of the response, as shortened printable ASCII.
-    - ``location``: the Location field as received (untrusted text).
-    - ``target``: the resolved Location without its fragment, or None.
+    - ``location``: the Location field as received (untrusted text). ``target``: it is resolved, without its fragment.
     - ``state``, ``redirects_left``: the state and the remaining redirects after this hop.
     - ``at``, ``seconds``: the start of the request, in seconds after the start of the trace, and its duration.
     - ``age``: None for a new response; otherwise the age in seconds of a response from the cache.
@@ -107,14 +96,10 @@ class Hop(_Event):
 
 @dataclass(frozen=True, slots=True)
 class End(_Event):
-    """The last event of a trace: its result.
-
-    - ``url``: the URI at which the trace ended, or None if no request was sent.
-    - ``fragment``: the fragment of this URI, which is only displayed (R-03), or None.
-    - ``hops``: the number of requests; ``seconds``: the duration of the trace.
-    - ``code``: one of :data:`.algorithm.CODES` or :data:`.hop.FAILURES`; for the outcome "refused", the code of the
-      problem.
-    - ``sentence``: the summary.
+    """The last event of a trace: its result. ``url`` is the URI at which the trace ended, or None if no request was
+    sent. Its ``fragment`` is only displayed (R-03). ``hops`` is the number of requests, and ``seconds`` the duration.
+    ``code`` is one of :data:`.algorithm.CODES` or :data:`.hop.FAILURES`; for the outcome "refused", that of the
+    problem.
     """
 
     outcome: Outcome

@@ -1,8 +1,6 @@
-"""Send a request of a trace to this site by calling its WSGI application in process.
-
-A request over the network would need the public address of the site and a second worker. The application receives a
-plain request: the address of the client, the raw target, no cookie, no credentials and an empty body. The key
-``ararat.hop`` marks the request, so that a trace never starts another trace.
+"""Send a request of a trace to this site by calling its WSGI application in process: no second worker is needed. It
+receives a plain request with the address of the client and the raw target, without cookie, credentials and body. The
+key ``ararat.hop`` marks it, so that a trace never starts another trace.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
     """Return a :data:`~.hop.Fetch` that calls this site in process, and ``elsewhere`` for everything else.
 
     ``local`` maps resolver prefixes in stored form (no final slash) to WSGI applications. The longest prefix of a URL
-    selects the application: scheme, host, port and whole path segments are compared. A :class:`NamesOnly` application
-    receives only the names below its prefix. Any other URL goes ``elsewhere``, even on the same server, because another
-    application can answer there. Without ``elsewhere`` the hop fails with "not-asked". ``remote_addr`` is the address
-    of the client that started the trace. Raises ValueError for a prefix that is not an http or https URL, or that has a
-    query. The application runs in the calling thread and cannot be interrupted. Its response is read up to the header
-    and closed. An exception of the application is written to the server log, and the hop fails with "site-error".
+    selects the application; a :class:`NamesOnly` one receives only names. Without ``elsewhere`` the hop fails with
+    "not-asked". ``remote_addr`` is the address of the client that started the trace.
+
+    The application runs in the calling thread and cannot be interrupted. Its response is read up to the header and
+    closed. Its exceptions are logged, and the hop fails with "site-error". Raises ValueError for a prefix that is not
+    an http or https URL, or that has a query.
 
     >>> def site(environ, start_response):
     ...     start_response("302 Found", [("Location", "/page")])
@@ -67,8 +65,8 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
 
 
 class NamesOnly:
-    """Wrap a WSGI application and state which paths it answers. ``schemes`` are the schemes of its names, such as
-    "ark". The client calls :meth:`holds` and sends only matching requests. ``__call__`` does not filter.
+    """Wrap a WSGI application and state which paths it answers: those of ``schemes``, such as "ark". The client calls
+    :meth:`holds` and sends only matching requests. ``__call__`` does not filter.
 
     >>> names = NamesOnly(lambda environ, start_response: [], ["ark", "urn"])
     >>> names.holds("/ARK:12345/x"), names.holds("/maps/17"), names.holds("/ark%3A12345/x")
@@ -84,8 +82,8 @@ class NamesOnly:
         return self._app(environ, start_response)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path starts with the label of one of the schemes, such as ``/ark:``. ``path`` is relative to
-        the resolver prefix of the application.
+        """Return whether a path below the resolver prefix starts with the label of one of the schemes, such as
+        ``/ark:``.
         """
         return path.startswith(self._labels)
 

@@ -1,6 +1,6 @@
 """Iterate over events from another thread, and yield a keep-alive event while nothing happens. A server notices only
-when it writes that a client has disconnected. The stream of a trace therefore writes at least every second, even while
-a hop waits for a response. When the client disconnects, the wait must end.
+when it writes that a client has disconnected, and then the wait for a hop must end. So the stream of a trace writes at
+least every second.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """A sign that a trace still runs, yielded while no event occurs. ``seconds`` is the time since the last event.
-    ``waits_for`` is :attr:`.progress.TraceProgress.now`, or "" if it is unknown.
+    """A sign that a trace still runs, ``seconds`` after the last event. ``waits_for`` is
+    :attr:`.progress.TraceProgress.now`, or "" if it is unknown.
     """
 
     seconds: float
@@ -40,11 +40,12 @@ _ENDED = object()
 def iter_with_keepalive(
     events: Iterator[T], *, every: float = 1.0, stop: threading.Event | None = None
 ) -> Generator[T | KeepAlive, None, None]:
-    """Yield ``events`` from another thread, with a :class:`KeepAlive` after every ``every`` seconds without an event.
+    """Yield events from another thread, with a :class:`KeepAlive` after every ``every`` seconds without an event.
+    Exceptions of ``events`` are raised here.
 
-    The thread starts at the first ``next``. Closing or collecting the generator sets ``stop``. A producer that shares
-    ``stop`` (:class:`.GuardedClient`) then ends its wait and closes its connection. A call that cannot be interrupted
-    ends at its own deadline; the generator does not wait for it. Exceptions of ``events`` are raised here.
+    The thread starts at the first ``next``. Closing or collecting the generator sets ``stop``, at which a producer that
+    shares it (:class:`.GuardedClient`) ends its wait. The generator does not wait for a call that cannot be
+    interrupted.
 
     >>> list(iter_with_keepalive(iter("ab")))
     ['a', 'b']

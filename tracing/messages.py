@@ -1,9 +1,10 @@
-"""Texts of a trace: the notes on a hop, and the sentence of the last event.
+"""Texts of a trace: the notes on a hop, and the sentence of the last event. Text from another host is always printable
+ASCII.
 
 A text never assigns blame. "When a chain of redirects is followed by an error [...] it is unspecified whether the error
 is of the referent of the ARK or of the resolution of the ARK" (ARK draft, section 7.1.2). Every end sentence names the
 hosts that the result relies on: "Using any ARK resolver requires trust that it will return an honest answer" (section
-8). Text from another host is always shown as printable ASCII.
+8).
 """
 
 from __future__ import annotations
@@ -49,8 +50,7 @@ class HopContext:
 
     - ``request_path``: the identifier as it was sent. The URL of a request to a resolver ends in it.
     - ``target``: the resolved Location with its fragment, or None if the trace ends here.
-    - ``requested``: the URLs of all hops, including this one.
-    - ``fragment``: the fragment of the identifier, or None.
+    - ``requested``: the URLs of all hops, including this one. ``fragment``: that of the identifier, or None.
     - ``circle``: whether the hosts of the registry redirect to each other in a loop.
     - ``expected``: the known resolver of the identifier, or None.
     - ``has_cookie``: whether a response of the trace sets a cookie, which the trace does not send.
@@ -74,8 +74,8 @@ class HopContext:
 
 
 def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> bool:
-    """Return whether a redirect to ``target`` closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`. ``naan``
-    is the NAAN of the identifier; ``requested`` lists the URL of every hop so far.
+    """Return whether a redirect closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`. ``requested`` lists the
+    URL of every hop so far.
     """
     again = str(target.without_fragment())
     if naan not in again or again not in requested:
@@ -84,19 +84,12 @@ def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> 
 
 
 def notes(context: HopContext) -> tuple[Note, ...]:
-    """Return the notes on the response of one hop, such as a note on a redirect from https to http. ``context`` has the
-    hop and the hops before it.
-    """
+    """Return the notes on the response of one hop, such as a note on a redirect from https to http."""
     return tuple(_notes(context))
 
 
 def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
-    """Return a note if a resolver uses http and is not on this machine, otherwise (). ``uri`` is its prefix.
-
-    >>> from ararat.net.uri import parse
-    >>> [note.code for note in resolver_notes(parse("http://n2t.net"))], resolver_notes(parse("https://n2t.net"))
-    (['resolver-without-tls'], ())
-    """
+    """Return a note if the resolver at a prefix uses http and is not on this machine, otherwise ()."""
     if (uri.scheme or "").lower() == "http" and uri.host not in _LOOPBACK:
         # "Ideally resolvers SHOULD be reachable via a secure means."
         text = Translatable(
@@ -258,12 +251,8 @@ def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]
 
 
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
-    """Return the last sentence of a successful trace.
-
-    - ``state``: the relation of the resource to the identifier, such as "direct".
-    - ``uri``: the URI at which the trace ended.
-    - ``inflection``: the requested inflection, or "".
-    - ``fetched``: False if the URI has another scheme than http and https.
+    """Return the last sentence of a successful trace. ``state`` is the relation of the resource to the identifier, such
+    as "direct". ``fetched`` is False if the URI has another scheme than http and https.
 
     >>> found("direct", "mailto:a@example.org", "", fetched=False)
     'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
@@ -288,11 +277,7 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
 
 
 def is_unsafe(uri: str) -> bool:
-    """Return whether a browser runs a program or reads a file when a user opens a URI.
-
-    >>> is_unsafe("JavaScript:alert(1)"), is_unsafe("mailto:a@example.org")
-    (True, False)
-    """
+    """Return whether a browser runs a program or reads a file when a user opens a URI, such as ``javascript:``."""
     return uri.partition(":")[0].lower() in UNSAFE
 
 
@@ -307,8 +292,7 @@ def refused(problem: Problem) -> str:
 
 
 def error_status(host: str, status: int, number: int) -> str:
-    """Return the last sentence of a trace whose last response has a status from 400 to 599. ``host`` is the host that
-    answered, ``status`` is the status, and ``number`` is the number of the hop.
+    """Return the last sentence of a trace whose last response, at the hop ``number``, has a status from 400 to 599.
 
     >>> error_status("a.example", 404, 2)
     'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
@@ -318,8 +302,7 @@ def error_status(host: str, status: int, number: int) -> str:
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
-    """Return the last sentence of a trace whose last response has a status that the ARK draft does not define. ``host``
-    is the host that answered, ``status`` is the status, and ``number`` is the number of the hop.
+    """Return the last sentence of a trace whose last response has a status that the ARK draft does not define.
 
     >>> unspecified_status("a.example", 799, 2)
     'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'
@@ -333,9 +316,8 @@ def unspecified_status(host: str, status: int, number: int) -> str:
 
 
 def bad_location(host: str, status: int, number: int, why: str) -> str:
-    """Return the last sentence of a trace that stops at a redirect, because its Location cannot be used. ``host`` is
-    the host that answered, ``status`` is the status, and ``number`` is the number of the hop. ``why`` is the reason, in
-    lower case and without a full stop.
+    """Return the last sentence of a trace that stops at a redirect, because its Location cannot be used. ``why`` is the
+    reason, in lower case and without a full stop.
 
     >>> bad_location("a.example", 302, 1, "it has no Location")[:61]
     'a.example answered 302 Found at hop 1, but it has no Location'
@@ -345,8 +327,7 @@ def bad_location(host: str, status: int, number: int, why: str) -> str:
 
 
 def no_answer(host: str, number: int, why: str) -> str:
-    """Return the last sentence of a trace whose last request had no response. ``host`` is the host, ``number`` is the
-    number of the hop, and ``why`` is the reason, in lower case.
+    """Return the last sentence of a trace whose last request had no response. ``why`` is the reason, in lower case.
 
     >>> no_answer("a.example", 1, "the connection was closed")[:58]
     'Hop 1 got no answer from a.example: the connection was clo'
@@ -356,8 +337,8 @@ def no_answer(host: str, number: int, why: str) -> str:
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
-    """Return the end sentence of a trace that stops at the limit of redirects. ``seen_before`` is true if the next URL
-    was requested before.
+    """Return the end sentence of a trace that stops at the limit of redirects. ``seen_before``: the next URL was
+    requested before.
     """
     stopped = Translatable.counted(
         "The trace stopped after the limit of %(number)s redirect.",
@@ -376,9 +357,7 @@ def time_used_up(seconds: float) -> str:
 
 
 def not_registered(naan: str) -> str:
-    """Return the last sentence of a trace whose NAAN is not registered. The hosts of the registry redirect to each
-    other in a loop.
-    """
+    """Return the last sentence of a trace whose NAAN is not registered, so that the registry's hosts make a loop."""
     return Translatable(
         "NAAN %(naan)s is not registered: the registry's resolver redirects to itself in a loop.", naan=naan
     )
@@ -396,8 +375,7 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
 
 
 def trust(hosts: Iterable[str]) -> str:
-    """Return the sentence with the hosts that the result of a trace relies on, or "" without any. ``hosts`` are their
-    names.
+    """Return the sentence with the hosts that the result of a trace relies on, or "" without any.
 
     >>> trust(["this site", "a.example"]), trust(["this site"])
     ('This result relies on this site and a.example.', 'This server answered all requests itself.')
@@ -409,18 +387,12 @@ def trust(hosts: Iterable[str]) -> str:
 
 
 def answering(url: UriReference, response: HopResponse) -> str:
-    """Return the subject of a sentence about a response: "This site", or a host. ``url`` is the requested URL, and
-    ``response`` is the response.
-    """
+    """Return the subject of a sentence about a response: "This site", or a host."""
     return Translatable("This site") if response.where == "here" else host_of(url)
 
 
 def status_words(status: int) -> str:
-    """Return a status with its standard phrase. The phrase of the response is not trusted.
-
-    >>> status_words(404), status_words(799)
-    ('404 Not Found', '799')
-    """
+    """Return a status with its standard phrase, such as "404 Not Found". The phrase of the response is not trusted."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -428,20 +400,12 @@ def status_words(status: int) -> str:
 
 
 def old(seconds: float) -> int:
-    """Return the age of a response in whole seconds, at least 1.
-
-    >>> old(0.2), old(11.7)
-    (1, 12)
-    """
+    """Return the age of a response in whole seconds, at least 1."""
     return max(1, round(seconds))
 
 
 def ago(seconds: float) -> str:
-    """Return a phrase about the age of a response.
-
-    >>> ago(0.2), ago(11.7)
-    ('1 s ago', '12 s ago')
-    """
+    """Return a phrase about the age of a response, such as "12 s ago"."""
     return Translatable("%(seconds)s s ago", seconds=old(seconds))
 
 
@@ -456,8 +420,8 @@ def shown(text: str) -> str:
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
-    """Return the header fields of a response that a trace shows, as shortened printable ASCII. The names are those of
-    :data:`SHOWN_FIELDS`; at most three fields have the same name.
+    """Return the header fields of a response that a trace shows (:data:`SHOWN_FIELDS`), at most three of each name, as
+    shortened printable ASCII.
     """
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
@@ -468,11 +432,7 @@ def host_of(url: UriReference) -> str:
 
 
 def bar_length(seconds: float) -> float:
-    """Return the length of the bar that shows a duration, from 0 to 1. The scale is logarithmic, from 0 to 10 s.
-
-    >>> bar_length(0), bar_length(10), bar_length(60)
-    (0.0, 1.0, 1.0)
-    """
+    """Return the length of the bar that shows a duration, from 0 to 1, on a logarithmic scale from 0 to 10 s."""
     return min(1.0, math.log10(1 + seconds * 1000) / math.log10(1 + _MAX_MILLISECONDS))
 
 

@@ -22,8 +22,8 @@ _UNKNOWN = Translatable("the target is a path of this site; set the address of t
 
 class OwnNames:
     """A resolver for the names of ``bindings`` that needs no network and no running server. ``prefix`` is the address
-    of the site in its stored form. Without one, a path of the site as target, and a name that the site itself serves,
-    cannot be traced: the hop fails with "not-asked".
+    of the site in its stored form. Without it, paths as targets and names that the site serves cannot be traced: the
+    hop fails with "not-asked".
     """
 
     def __init__(self, bindings: Bindings, prefix: str | None) -> None:
@@ -43,7 +43,7 @@ class OwnNames:
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:
-        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database, and sends other requests to
+        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database, and sends others to
         ``elsewhere``.
         """
 

@@ -28,14 +28,9 @@ _SENDABLE = re.compile(rf"{iri.run(iri.PCHAR + '/?')}(?:#{iri.run(iri.PCHAR + '/
 
 @dataclass(frozen=True, slots=True)
 class ResolutionTarget:
-    """The parts of an identifier that a trace sends or displays.
-
-    - ``request_path``: the text after the resolver prefix and a slash, with the query, in ASCII.
-    - ``fragment``: the fragment, which is not sent, in ASCII; or None.
-    - ``inflection``: the query with its question mark, in normal form, or "".
-    - ``naan``: the normalized NAAN of an ARK.
-    - ``expected``: the known resolver of the identifier, or None.
-    - ``notes``: what the trace removed or changed.
+    """The parts of an identifier that a trace sends or displays. ``request_path`` is the text after the resolver prefix
+    and a slash, with the query, in ASCII, and ``fragment`` is not sent. ``inflection`` is the query with its question
+    mark, in normal form, or "". ``notes`` are what the trace removed or changed.
     """
 
     request_path: str
@@ -47,23 +42,17 @@ class ResolutionTarget:
 
 
 def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = ()) -> ResolutionTarget:
-    """Parse an identifier, and return the form in which a trace requests it.
+    """Parse an identifier, or a URL that contains it, and return the form in which a trace requests it: as written, or
+    ``normalize`` it. Source: ARK draft, section 7.1; ARK-092 to ARK-095.
 
-    - ``identifier``: the identifier, or a URL that contains it.
-    - ``normalize``: whether to request the normal form instead of the text as written.
-    - ``test_naans``: the NAANs whose names are requested although they are only for tests (decision X-06).
-
-    A text that begins like an ARK is requested as written, too, if the rest is not valid: its resolver decides. Raises
+    A text that begins like an ARK is requested as written, too, if the rest is not valid: its resolver decides. Names
+    of ``test_naans`` are requested although they are only for tests (decision X-06). Raises
     :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.
-
-    Source: ARK draft, section 7.1; ARK-092 to ARK-095.
 
     >>> prepare("ark:/12-345/c37-0#p", normalize=False).request_path
     'ark:/12345/c37-0'
     >>> prepare("https://n2t.net/ark:/12-345/c37-0", normalize=True).request_path
     'ark:12345/c370'
-    >>> prepare("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ", normalize=False).request_path
-    'ark:/61903/1:1:MW98-MNJ'
     """
     try:
         parsed = parse(identifier)
@@ -111,8 +100,7 @@ def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = (
 
 
 def link_origin(text: str) -> str | None:
-    """Return the origin of a URL without an ARK or URN, which a trace can request as it is. Return None for other
-    texts, such as a URL with an identifier. ``text`` is the text as given.
+    """Return the origin of a URL without an ARK or URN, which a trace can request as it is, or None for other texts.
 
     >>> link_origin("https://example.org/page?x=1"), link_origin("https://n2t.net/ark:12345/x"), link_origin("x5")
     ('https://example.org', None, None)
@@ -135,8 +123,8 @@ def link_origin(text: str) -> str | None:
 
 
 def prepare_link(text: str) -> ResolutionTarget:
-    """Prepare a URL without an ARK or URN for a request. ``text`` is a text of which :func:`link_origin` returns the
-    origin. Characters that no URI has are percent-encoded, as a browser does.
+    """Prepare a URL of which :func:`link_origin` returns the origin for a request. Characters that no URI has are
+    percent-encoded, as a browser does.
 
     >>> prepare_link("https://example.org/my page#top").request_path
     'my%20page'

@@ -1,10 +1,9 @@
-"""Cache the responses of other hosts for a minute.
+"""Cache the status lines and header fields of other hosts for a minute. Many people trace the same few links at the
+same time. If the rate limit of the host (:mod:`~.rate_limit`) is reached, the cached response is used even if a new one
+is requested.
 
-Many people trace the same few links at the same time. A hop shows the age of a cached response, and the client can
-request a new one. If the rate limit of the host (:mod:`~.rate_limit`) is reached, the cached response is used anyway.
-The cache contains status lines and header fields, never bodies. They are not personal: no request of a trace carries
-cookies, credentials or other data of the client. A response with ``no-store`` is not cached. Responses of this site are
-never cached, because they are made in process.
+They are not personal: no request of a trace carries cookies, credentials or other data of the client. A response with
+``no-store`` is not cached. Responses of this site are made in process, and never cached.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from ...net.hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:
-    """A cache of the responses of other hosts to requests of traces. A response is kept for ``seconds``. All responses
-    use about ``max_bytes`` bytes of memory. All threads of a process share one object.
+    """A cache of the responses of other hosts. A response is kept for ``seconds``, and all use about ``max_bytes``
+    bytes of memory. All threads of a process share one object.
     """
 
     def __init__(
@@ -38,9 +37,7 @@ class ResponseCache:
             return len(self._kept)
 
     def get(self, method: str, url: str) -> HopResponse | None:
-        """Return the cached response to a request with its ``age`` in seconds, or None if it is not cached. ``method``
-        is the HTTP method, and ``url`` is the URL of the request.
-        """
+        """Return the cached response to a request with its ``age`` in seconds, or None."""
         with self._lock:
             self._evict_expired()
             if (kept := self._kept.get((method, url))) is None:
@@ -48,8 +45,8 @@ class ResponseCache:
         return dataclasses.replace(kept[2], age=self._clock() - kept[0])
 
     def put(self, method: str, url: str, answer: HopResponse) -> None:
-        """Cache the response to a request, unless its Cache-Control contains no-store. ``method`` is the HTTP method,
-        ``url`` is the URL, and ``answer`` is the response. Without room, the oldest responses are deleted.
+        """Cache the response to a request, unless its Cache-Control contains no-store. Without room, the oldest ones
+        are deleted.
         """
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return
@@ -75,10 +72,8 @@ class ResponseCache:
 
 
 def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -> Fetch:
-    """Return a :data:`~.hop.Fetch` that answers from a cache.
-
-    - ``fetch``: the function that is called for a request that is not cached.
-    - ``fresh``: call ``fetch`` for every request. The cache is then used only if the rate limit of the host is reached.
+    """Return a :data:`~.hop.Fetch` that answers from a cache. With ``fresh``, the cache is used only if the rate limit
+    of the host is reached.
 
     >>> replies = iter([HopResponse(200, "OK", ())])
     >>> asking = cached_fetch(lambda method, url, deadline: next(replies), ResponseCache(clock=lambda: 0.0))

@@ -1,12 +1,9 @@
 """Limit the number of requests to another host in a minute, for all clients together and for one client.
 
-A trace costs work on the hosts that it visits, and an unknown user selects the hosts. A request counts for the name of
-a host and for each of its addresses. Many names of one machine therefore do not avoid the limit. Three things are not
-limited here. The number of traces of one client in a minute: traces of this site cost other hosts nothing, and
-:mod:`~.concurrency` limits how many run at once. The number of simultaneous requests to one host: each reads a header
-only, and the limit per minute applies. The public address of this machine: a site behind its own proxy is a normal
-target, and a trace never starts another trace. The limits apply to one process. They are kept in memory, for a limited
-number of hosts; the host that was counted longest ago is dropped first.
+A trace costs work on the hosts that it visits, and an unknown user selects them. A request counts for the name of a
+host and for each of its addresses, so that many names of one machine do not help. Simultaneous traces have another
+limit (:mod:`~.concurrency`). The limits apply to one process and a limited number of hosts. The host that was counted
+longest ago is dropped first.
 """
 
 from __future__ import annotations
@@ -26,9 +23,8 @@ WINDOW_SECONDS = 60.0
 
 
 class SlidingWindow:
-    """A counter of events: it permits ``most`` events with the same key in any period of ``seconds``. ``keys`` is the
-    number of keys that are kept. Above it, the key that was counted longest ago is deleted. The object has no lock; the
-    caller must lock it.
+    """A counter of events: it permits ``most`` events with the same key in any period of ``seconds``. Above ``keys``
+    keys, the one that was counted longest ago is deleted. The caller must lock it.
 
     >>> window = SlidingWindow(2, 60.0, clock=lambda: 1000.0)
     >>> [window.wait("a.example"), window.count("a.example"), window.count("a.example"), window.wait("a.example")]
@@ -53,18 +49,14 @@ class SlidingWindow:
         return len(self._counted)
 
     def wait(self, key: Hashable) -> float:
-        """Return the seconds until the limit permits another event, or 0.0 if it permits one now. ``key`` identifies
-        the client or host of the event.
-        """
+        """Return the seconds until the limit permits another event, or 0.0 if it permits one now."""
         counted = self._counted.get(key)
         if counted is None or len(counted) < self.most:
             return 0.0
         return max(0.0, counted[0] + self.seconds - self._clock())
 
     def count(self, key: Hashable) -> None:
-        """Record an event now, also if the limit is exceeded. Check :meth:`wait` first. ``key`` identifies the client
-        or host of the event.
-        """
+        """Record an event now, also if the limit is exceeded. Check :meth:`wait` first."""
         # Only the last ``most`` times are needed.
         counted = self._counted.setdefault(key, deque(maxlen=self.most))
         counted.append(self._clock())
@@ -76,14 +68,6 @@ class SlidingWindow:
 class HostRateLimiter:
     """A limit on requests to one host in a minute: ``per_host`` by all clients together, and ``per_client`` by one
     client.
-
-    >>> limiter = HostRateLimiter(per_host=30, per_client=1)
-    >>> limiter.acquire("192.0.2.7", "a.example", [])
-    >>> try:
-    ...     limiter.acquire("192.0.2.7", "a.example", [])
-    ... except HopFailed as failed:
-    ...     failed.code
-    'too-often'
     """
 
     def __init__(
@@ -96,12 +80,9 @@ class HostRateLimiter:
         self._lock = ForkSafeLock()
 
     def acquire(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
-        """Count one request of a client to a host, for the name of the host and for each of its addresses.
-
-        - ``client``: the IP address of the client that started the trace, or None.
-        - ``addresses``: the IP addresses of the host.
-
-        Raises :class:`~.hop.HopFailed` with the code "too-often", and counts nothing, if a limit is reached.
+        """Count one request of a client to a host, for its name and each of its addresses. Requests without a client
+        share one limit. Raises :class:`~.hop.HopFailed` with the code "too-often", and counts nothing, if a limit is
+        reached.
         """
         # A host can own all addresses of a /56, as a client can.
         targets = {host, *(client_key(str(address)) for address in addresses)}

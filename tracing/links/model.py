@@ -59,14 +59,9 @@ DEAD_AFTER = timedelta(days=3)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TracedTarget:
-    """The last trace of the target of one name.
-
-    - ``identifier``: the name; ``key``: its key in the tables, which is shorter for a very long name.
-    - ``state``: one of :data:`STATES`; ``since``: the time of the first trace with this state and target, in UTC.
-    - ``status``: the last HTTP status, or None; ``url``: the URL at which the trace ended, or None.
-    - ``code``, ``sentence``: those of :class:`~ararat.tracing.events.End`.
-    - ``traced``: the time of the trace, in UTC.
-    - ``title``, ``resource``: those of the name, when the trace is read.
+    """The last trace of the target of one name. ``key`` is that in the tables, which is shorter for a very long name.
+    ``state`` is one of :data:`STATES`, since the first trace with this state and target, in UTC. ``url`` is where the
+    trace ended. ``code`` and ``sentence`` are those of :class:`~ararat.tracing.events.End`.
     """
 
     identifier: str
@@ -95,8 +90,8 @@ class TracedTarget:
         return sentence(FAILURES[self.code]) if self.code in FAILURES else self.sentence
 
     def after(self, before: TracedTarget | None) -> TracedTarget:
-        """Return this trace with the state that follows from the trace before. ``before`` is the trace before, or None
-        without one. A target that is overloaded or too slow for days is dead since the first such trace.
+        """Return this trace with the state that follows from the trace before, or None without one. A target that is
+        overloaded or too slow for days is dead since the first such trace.
         """
         if before is None or before.target != self.target or not (self.is_temporary and before.is_temporary):
             return self
@@ -121,8 +116,8 @@ class TracedTarget:
 
 
 def state_of(result: BulkTraceRow, events: Sequence[Event]) -> State | None:
-    """Return the state of the target of a traced name, or None if the trace did not end. ``events`` are its events in
-    their order. The target has moved if its own response is a permanent redirect and the trace succeeds at another URL.
+    """Return the state of the target of a traced name, or None if the trace did not end. The target has moved if its
+    own response is a permanent redirect and the trace succeeds at another URL.
 
     >>> from ararat.tracing.events import End
     >>> from ararat.tracing.bulk import row

@@ -44,12 +44,9 @@ _MOST_HOSTS = 100_000
 
 
 class Forecast(NamedTuple):
-    """The work of a round.
-
-    - ``due``: the number of targets to trace. ``overdue``: the number of names whose target missed a whole round, up to
-      :data:`~ararat.bindings.digest.MAX_COUNTED` and one more.
-    - ``host``: the host with the most of the targets, "" for paths of this site. ``at_host``: the number of them.
-    - ``seconds``: the least time that the round takes, because each host gets one request at a time.
+    """The work of a round. ``due`` is the number of targets to trace. ``overdue`` is that of names whose target missed
+    a whole round, up to :data:`~ararat.bindings.digest.MAX_COUNTED` and one more. ``host`` ("" for paths of this site)
+    has the most targets: ``at_host``. ``seconds`` is the least time, because each host gets one request at a time.
     """
 
     due: int
@@ -60,14 +57,11 @@ class Forecast(NamedTuple):
 
 
 class Round:
-    """One round over the names of ``bindings``.
+    """One round over the names of ``bindings``: trace the targets that were last traced before ``older_than``.
 
-    - ``older_than``: trace the targets that were last traced before this time.
-    - ``prefix``: the address of the site, for targets that are paths.
-    - ``destinations``: the servers to which requests can be sent. Targets elsewhere stay unclear.
-    - ``pause``: the seconds between two requests to one host.
-    - ``most``: the maximum number of traces, or None.
-    - ``stop``: ends the round when it is set. The results so far stay.
+    ``prefix`` is the address of the site, for targets that are paths. ``destinations`` are the servers to which
+    requests can be sent; targets elsewhere stay unclear. ``pause`` are the seconds between two requests to one host.
+    ``most`` is the maximum number of traces. Setting ``stop`` ends the round; its results stay.
     """
 
     def __init__(
@@ -94,8 +88,8 @@ class Round:
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
         """Trace all targets that are due, and return the number of each state. ``progress`` is called with each result.
-        Results are written in small blocks, and so are the pauses that hosts asked for: the next round sends them no
-        request before their end. Raises BindingsUnavailable.
+        Results, and the pauses that hosts asked for, are written in small blocks: the next round respects them. Raises
+        BindingsUnavailable.
         """
         for host, seconds in self.links.pauses().items():
             self._retry_after.pause(host, seconds)
@@ -193,13 +187,8 @@ class Round:
 
 
 def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:
-    """Run rounds that trace the targets of names, until an event is set.
-
-    - ``new_round``: a function that returns a new round.
-    - ``stop``: the event that ends the loop.
-    - ``pause``: the time between two rounds, in seconds.
-
-    A round that fails because the database cannot be reached is written to the server log. The next round tries again.
+    """Run rounds that trace the targets of names, until ``stop`` is set, with ``pause`` seconds between them. A round
+    that fails because the database cannot be reached is logged, and the next round tries again.
     """
     while not stop.is_set():
         try:

@@ -102,8 +102,8 @@ _OVERDUE = (
 
 
 class SameError(NamedTuple):
-    """The same error of several targets: the beginning of the targets, such as ``https://old.example/``, the cause of
-    the error, and the number of targets. ``is_least``: whether there can be more.
+    """The same error of several targets: their beginning, such as ``https://old.example/``, the cause, and their
+    number. ``is_least``: there can be more.
     """
 
     beginning: str
@@ -129,13 +129,9 @@ class Links:
         self.bindings = bindings
 
     def due(self, before: datetime, again: datetime | None = None) -> Iterator[Due]:
-        """Yield the names whose target must be traced, in the order of their keys.
-
-        - ``before``: the time before which the last trace of a target must be. A target that was never traced is due.
-        - ``again``: the same for a target that was overloaded or too slow. None is ``before``.
-
-        Served names and names without a target are omitted. Names are read in pages, so that no transaction stays open
-        while they are traced.
+        """Yield the names whose target was never traced, or not since ``before``, in the order of their keys. ``again``
+        (None: ``before``) is the same for a target that was overloaded or too slow. Served names and names without a
+        target are omitted. They are read in pages, so that no transaction stays open.
         """
         after = ""
         while found := self._rows(_DUE, after=after, before=rfc3339(before), again=rfc3339(again or before)):
@@ -145,8 +141,8 @@ class Links:
 
     def overdue(self, now: datetime, period: timedelta) -> Iterator[str]:
         """Yield the names whose target missed a whole round, in the order of their keys. Its last trace is older than
-        two periods, or it has none and the name was recorded before the last period. ``now`` is the current time in
-        UTC, and ``period`` the time between two rounds. The queries read all names, so that only a round asks them.
+        two periods, or it has none and the name is older than one. Only a round should call this: the queries read all
+        names.
         """
         times = {"before": rfc3339(now - period), "long_before": rfc3339(now - 2 * period)}
         after = ""
@@ -160,9 +156,7 @@ class Links:
             transaction.set_setting(LAST_ROUND, json.dumps(values))
 
     def record(self, results: Iterable[TracedTarget]) -> None:
-        """Record traces of targets. The time ``since`` of the trace before stays if its state and target are the
-        same.
-        """
+        """Record traces of targets. ``since`` of the trace before stays if its state and target are the same."""
         new = list(results)
         with self._store().transaction() as transaction:
             connection = transaction.connection
@@ -181,20 +175,15 @@ class Links:
             connection.execute(insert(links), rows)
 
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, and the earliest time since which one has it, or None. ``most`` is
-        the number at which counting stops.
+        """Return the number of traces with a state, at most ``most``, and the earliest time since which one has it, or
+        None.
         """
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
 
     def of_state(self, state: State, after: str = "", limit: int = 100) -> list[TracedTarget]:
-        """Return the traces with a state in the order of the names.
-
-        - ``state``: the state, such as "dead".
-        - ``after``: the key of the last name of the page before; an empty text for the first page.
-        - ``limit``: the largest number of traces to return.
-
-        The trace is omitted if the name was withdrawn or got another target.
+        """Return the traces with a state, such as "dead", in the order of the names. ``after`` is the key of the last
+        name of the page before. The trace is omitted if the name was withdrawn or got another target.
         """
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 
@@ -204,9 +193,7 @@ class Links:
         return _link(found[0]) if found else None
 
     def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
-        """Return the traces of the current targets of names by their keys. A store that is a file of text does not
-        record traces, so that the result is empty.
-        """
+        """Return the traces of the current targets of names by their keys. A file of text records none."""
         if not isinstance(self.bindings.store, DatabaseStore) or not keys:
             return {}
         found: dict[str, TracedTarget] = {}
@@ -217,9 +204,7 @@ class Links:
         return found
 
     def dead_targets(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a sentence about the last trace for each name whose current target is dead. ``names`` are the
-        identifiers.
-        """
+        """Return a sentence about the last trace for each name whose current target is dead."""
         found = self.of_names([index_key(name) for name in names]).values()
         return {
             each.identifier: Translatable(
@@ -230,19 +215,14 @@ class Links:
         }
 
     def number(self, state: State, most: int) -> int:
-        """Return the number of names whose target has a state. ``most`` is the number at which counting stops. A file
-        of text returns 0.
-        """
+        """Return the number of names whose target has a state, at most ``most``. A file of text returns 0."""
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0
         return self._rows(_NUMBER, state=state, most=most)[0][0]
 
     def same_errors(self, state: State, may_change: Callable[[str], bool], most: int = 2000) -> list[SameError]:
-        """Return the hosts with the same error for several targets, those with the most targets first.
-
-        - ``state``: the state of the traces.
-        - ``may_change``: a function that returns whether the caller can change a name. Other names are not counted.
-        - ``most``: the number of traces that are read.
+        """Return the hosts with the same error for several targets, those with the most targets first. Names that the
+        caller cannot change (``may_change``) are not counted. ``most`` is the number of traces that are read.
         """
         found = self.of_state(state, "", most)
         counts: Counter[tuple[str, str]] = Counter()
@@ -260,9 +240,7 @@ class Links:
         return {host: (datetime.fromisoformat(until) - now).total_seconds() for host, until in found}
 
     def record_pauses(self, left: Mapping[str, float]) -> None:
-        """Record for how long hosts get no request, and delete the pauses that are over. ``left`` has the seconds by
-        host.
-        """
+        """Record for how many seconds hosts get no request, and delete the pauses that are over."""
         now = self.bindings.now()
         rows = [{"host": host, "until": rfc3339(now + timedelta(seconds=each))} for host, each in left.items()]
         if not rows:
