@@ -35,7 +35,6 @@ OUTCOME_UNKNOWN = 75
 
 class CommandError(Exception):
     """An error that ends a command with a message and an exit code.
-
     ``what`` is one sentence without a full stop. ``details`` are pairs of a label and a text, such as "Expected" or
     "Fix". ``error`` adds the place in an identifier that is not valid. All texts are escaped when they are printed.
     """
@@ -74,9 +73,7 @@ class CommandError(Exception):
 
 
 def cannot_write(place: object, error: OSError, *, fix: str = "") -> CommandError:
-    """Return the error of a command that cannot write a file: which file, why, what to do, and the exit code.
-
-    ``place`` is the path of the file, or words for a stream. ``fix`` replaces the remedy for the error.
+    """Return the error of a command that cannot write a file or stream, with a remedy and the exit code.
 
     >>> error = cannot_write("a.csv", OSError(28, "No space left on device"))
     >>> error.what, error.exit_code
@@ -92,9 +89,7 @@ def cannot_write(place: object, error: OSError, *, fix: str = "") -> CommandErro
 
 @contextmanager
 def writing(place: str) -> Iterator[None]:
-    """Convert the errors of the file system in a ``with`` block that writes the file ``place`` to
-    :class:`CommandError`.
-    """
+    """Convert the errors of the file system while a file is written to :class:`CommandError`."""
     try:
         yield
     except OSError as error:
@@ -102,9 +97,8 @@ def writing(place: str) -> Iterator[None]:
 
 
 def read_name(text: str) -> Ark | Urn:
-    """Parse the identifier in an argument. For a URL that contains an ARK, return this ARK.
-
-    Raises :class:`CommandError` if ``text`` is not valid, and :class:`.BindingError` if it is too long.
+    """Parse the identifier in an argument. For a URL that contains an ARK, return this ARK. Raises
+    :class:`CommandError` for an invalid text, and :class:`.BindingError` for one that is too long.
 
     >>> str(read_name("https://n2t.net/ark:/12345/x-1"))
     'ark:12345/x1'
@@ -168,10 +162,7 @@ def _table_options(error: TableError) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Convert the errors of a store in a ``with`` block to :class:`CommandError`, with the exit code of each error.
-
-    A store is a database or a file of bindings.
-    """
+    """Convert the errors of a store in a ``with`` block to :class:`CommandError`, with the exit code of each."""
     from ..bindings.names.errors import OutcomeUnknown, TableError
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
 

@@ -42,10 +42,7 @@ class ExposedFile(NamedTuple):
 
 
 def files_of(database: str) -> list[Path]:
-    """Return the files of an SQLite database that exist: the database, its log and its index.
-
-    ``database`` is a URL or path. Another store returns [].
-    """
+    """Return the existing files of an SQLite database: the database, its log and its index. Another store has none."""
     from ..bindings.names.errors import BindingError
     from ..bindings.open import database_at, table_file
     from ..bindings.storage.databases.sqlite import SQLite
@@ -62,10 +59,7 @@ def files_of(database: str) -> list[Path]:
 
 
 def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]:
-    """Yield the files of a database with accounts that other users can read.
-
-    ``database`` is its URL or path. A store without accounts yields nothing.
-    """
+    """Yield the files of a database with accounts that other users can read. Without accounts, yield nothing."""
     exposed = [(path, rights) for path in files_of(database) if (rights := open_to_others(path))]
     if exposed and has_accounts(bindings):
         for path, rights in exposed:
@@ -73,10 +67,7 @@ def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]
 
 
 def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[ExposedFile]:
-    """Yield the files with secrets that other users can read.
-
-    ``options`` has the path of each file by the name of its option in :data:`SECRET_OPTIONS`.
-    """
+    """Yield the files with secrets that other users can read, of those by their option in :data:`SECRET_OPTIONS`."""
     for option, content in SECRET_OPTIONS.items():
         file = options.get(option)
         if file and (rights := open_to_others(file)):
@@ -85,8 +76,6 @@ def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[ExposedFile]:
 
 def secret_files(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Return the files with secrets and tokens that environment variables of ``ararat serve`` name, by their option.
-
-    ``environ`` has the environment variables.
 
     >>> secret_files({"ARARAT_METRICS_TOKEN_FILE": "/etc/ararat/token"})["metrics_token_file"]
     '/etc/ararat/token'

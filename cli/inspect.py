@@ -80,7 +80,6 @@ def inspect_command(
 @contextmanager
 def _records_in(database: str | None) -> Iterator[Callable[[Report], SiteRecord | None]]:
     """Yield a function that returns what a store, if there is one, knows about an identifier.
-
     A store that cannot be read is reported once.
     """
     if database is None:

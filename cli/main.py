@@ -2,8 +2,7 @@
 
 The module of a command is loaded when the command runs. A command returns its exit code. A usage error ends with 64,
 because 2, the default of click, means "not valid" here. A :class:`~ararat.cli.errors.CommandError` is printed to
-standard error. An interrupt or a closed pipe ends the process by the signal itself. The calling shell then sees the
-signal.
+standard error. An interrupt or a closed pipe ends the process by the signal itself, so that the calling shell sees it.
 """
 
 from __future__ import annotations
@@ -111,11 +110,7 @@ class Commands(click.Group):
                 formatter.write_dl([(f"{name:<{widest}}", words) for name, (_, words) in commands.items()])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run a command, and end the process with its exit code.
-
-        ``args`` has the arguments of the command; the default is those of the process. ``extra`` are further arguments
-        of click.
-        """
+        """Run a command, and end the process with its exit code. The default of ``args`` is those of the process."""
         _discard_closed_output()
         extra["standalone_mode"] = False
         extra["prog_name"] = "ararat"
@@ -134,10 +129,8 @@ class Commands(click.Group):
         sys.exit(code or 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and return its exit code.
-
-        If another program closes the pipe of the output, the process ends by SIGPIPE. An unexpected error ends with 70
-        and an escaped traceback.
+        """Run a command, and return its exit code. An unexpected error ends with 70 and an escaped traceback.
+        If another program closes the pipe of the output, the process ends by SIGPIPE.
         """
         try:
             code = super().invoke(ctx)

@@ -43,12 +43,7 @@ def _as_actor(ctx: click.Context, param: click.Parameter, name: str) -> Actor:
 
 
 def check_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse "-" as the file of an option, because its content would be mixed with other output. For click's
-    ``callback``.
-
-    ``value`` is the path of the file, which is returned, or None. ``ctx`` and ``param`` are those of click, for the
-    error.
-    """
+    """Refuse "-" as the file of an option, whose content would be mixed with other output. For click's ``callback``."""
     if value == "-":
         raise click.BadParameter("- is not the name of a file, and standard output has the result", ctx, param)
     return value
@@ -56,8 +51,6 @@ def check_file(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 def with_options(message: str, command: click.Command) -> str:
     """Return a message about settings with the options of a command instead of the names of the settings.
-
-    ``command`` is the command of click with these options.
 
     >>> server = click.Command("serve", params=[click.Option(["--log"]), click.Option(["--log-folder"])])
     >>> with_options("log: the folder is missing; set log_folder=…", server)
@@ -189,11 +182,8 @@ ALLOW_NETWORK = "To allow other hosts or ports, give their network, for example 
 
 
 def network_options(*, tracing: bool = False) -> Callable[..., Any]:
-    """Return the options for the servers to which a command sends requests.
-
-    The parameter ``destinations`` of the command contains them
-    (:mod:`~ararat.net.allowed_addresses`). With ``tracing``, there is also the option to send no
-    requests to other hosts.
+    """Return the options for the servers to which a command sends requests: its parameter ``destinations``.
+    With ``tracing``, there is also the option to send no requests to other hosts.
     """
     allow: Any = click.option(
         "--allow-network", "networks", metavar="CIDR", multiple=True, envvar="ARARAT_ALLOW_NETWORK", show_envvar=True,
@@ -231,10 +221,8 @@ def _networks(option: str, texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
-    """Return the option ``--policy``. The parameter ``profile`` of the command is the IRI policy, or None.
-
-    ``use`` is the first sentence of the help text. ``attributes`` are those of ``click.option``. With ``multiple=True``
-    the parameter is a tuple named ``profiles``.
+    """Return the option ``--policy``, for the parameter ``profile``. ``use`` is the first sentence of the help text.
+    With ``multiple=True`` (of ``click.option``), the parameter is a tuple named ``profiles``.
     """
     return click.option(
         "--policy",
@@ -250,10 +238,7 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
 
 
 def load_policy(name_or_file: str) -> Profile:
-    """Return an IRI policy.
-
-    ``name_or_file`` is the name of a built-in policy, or the path of a TOML or JSON file. Raises
-    :class:`~ararat.cli.errors.CommandError` if the file cannot be read or is not a policy.
+    """Return a built-in IRI policy, or one in a TOML or JSON file. Raises :class:`~ararat.cli.errors.CommandError`.
 
     >>> load_policy("17beta").naan
     '21206'
@@ -289,10 +274,8 @@ def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Return the value of an option as a time in UTC, or None. For click's ``callback``.
-
-    ``value`` is a date or an RFC 3339 time, or None. ``ctx`` and ``param`` are those of click, for the error. Raises
-    :class:`click.BadParameter` for any other value.
+    """Return a date or an RFC 3339 time as a time in UTC, or None, for click's ``callback``.
+    Raises :class:`click.BadParameter` for any other value.
     """
     from ..bindings.names.selection import moment
 
@@ -304,10 +287,8 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 def delimiter_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the separator of columns that an option states, or None. For click's ``callback``.
-
-    ``value`` is one character, the word tab, or None. ``ctx`` and ``param`` are those of click, for the error. Raises
-    :class:`click.BadParameter` for more than one character, and for one that CSV cannot have as a separator.
+    """Return the separator of columns: one character, the word tab, or None, for click's ``callback``.
+    Raises :class:`click.BadParameter` for a separator that CSV cannot have.
     """
     delimiter = "\t" if value in ("tab", "\\t") else value
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '\r\n"\0'):

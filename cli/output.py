@@ -1,10 +1,9 @@
-r"""Lay out text for a terminal: wrap lines, align columns, and add colour.
+"""Lay out text for a terminal: wrap lines, align columns, and add colour.
 
 All text is untrusted. Control characters and invisible characters are escaped before the layout (ARK-143, ARK-144; ARK
 draft, section 8.1.1). Letters beyond ASCII are printed only if the encoding of the stream is UTF-8. Identifiers and
-URLs are percent-encoded, so that right-to-left letters cannot reorder them. Other texts are printed without directional
-isolates, which many terminals show as boxes. Colour only repeats what the words state. It uses the 16 colours that
-users configure in their terminal.
+URLs are percent-encoded, so that right-to-left letters cannot reorder them. Colour only repeats what the words state,
+with the 16 colours that users configure.
 """
 
 from __future__ import annotations
@@ -35,11 +34,8 @@ _ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The properties of an output stream, such as its width, and methods that lay out text for it.
-
-    - ``width``: the number of columns. ``colour``: whether escape sequences for colour are written.
-    - ``cut``: whether a word that is longer than a line is broken. A file or pipe needs whole identifiers.
-    - ``letters``: whether letters beyond ASCII are written.
+    """The properties of an output stream, such as its width in columns, and methods that lay out text for it.
+    ``cut``: a word that is longer than a line is broken. ``letters``: letters beyond ASCII are written.
     """
 
     width: int = 80
@@ -49,10 +45,8 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """Return the width and the colours of an output stream. ``stream`` is the stream, such as standard output.
-
-        A stream that is not a terminal has 80 columns and no colour. A terminal has no colour if NO_COLOR is set and
-        not empty, or if TERM is "dumb".
+        """Return the width and the colours of an output stream. Without a terminal, it has 80 columns and no colour.
+        A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
         """
         terminal = stream.isatty()
         permits_colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -60,11 +54,10 @@ class Sheet:
         return cls(max(40, min(width, _WIDEST)), terminal and permits_colour, terminal, _takes_utf8(stream))
 
     def paint(self, text: str, style: Style = "") -> str:
-        """Escape the control and invisible characters of ``text``, and add the colour of ``style`` if the stream has
-        colour.
+        r"""Escape control and invisible characters, and add the colour of ``style`` if the stream has colour.
 
-        >>> Sheet().paint("a\\x1b[2J", "error")
-        'a\\\\u{1b}[2J'
+        >>> Sheet().paint("a\x1b[2J", "error")
+        'a\\u{1b}[2J'
         """
         return self._colour(self._visible(text), style)
 
@@ -72,10 +65,7 @@ class Sheet:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
-        """Yield a text as lines that fit the terminal, wrapped at spaces.
-
-        ``text`` is the text; its line breaks are kept. ``indent`` is the number of columns before each line. ``style``
-        is the colour.
+        """Yield a text as indented lines that fit the terminal, wrapped at spaces. Its line breaks are kept.
 
         >>> list(Sheet(12).prose("one two three", indent=2))
         ['  one two', '  three']
@@ -98,19 +88,15 @@ class Sheet:
         return 4 if self.width < _NARROW else 2 + _LABELS
 
     def verbatim(self, text: str, *, style: Style = "") -> str:
-        """Return a text as one line that is indented like the text of a field. It is neither wrapped nor shortened.
-
-        ``text`` is the text, which is escaped. ``style`` is the colour. Use it for a line of carets and for the line
-        above them.
+        """Return a text as one line, escaped and indented like that of a field, but neither wrapped nor shortened.
+        Use it for a line of carets and for the line above them.
         """
         text = display.visible(text, ascii_only=not self.letters)
         return (" " * self._margin + self._colour(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
         r"""Yield the lines of a label and its text, side by side, or stacked on a narrow terminal.
-
-        ``label`` and ``text`` are the texts. ``style`` is the colour of the text. ``level`` indents the text by two
-        columns for each level of a hierarchy.
+        ``level`` indents by two columns for each level of a hierarchy.
 
         >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\n")
           Name          x6-np1
@@ -119,9 +105,7 @@ class Sheet:
         yield from self._label_lines(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
-        r"""Yield the lines of several texts below each other, beside one label.
-
-        ``rows`` has each text with its colour.
+        r"""Yield the lines of several texts, with their colours, below each other, beside one label.
 
         >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\n")
           Same as       ark:12345/x
@@ -132,9 +116,8 @@ class Sheet:
             label = ""
 
     def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
-        r"""Yield the lines of pairs of texts beside one label. The first text of each pair is in its own column.
-
-        ``rows`` has the pairs. ``style`` is the colour of the second texts.
+        r"""Yield the lines of pairs of texts beside one label.
+        The first texts are a column; ``style`` colours the second ones.
 
         >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\n")
           Parts         NAAN  12345
@@ -163,9 +146,7 @@ class Sheet:
 
 
 def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
-    r"""Return an identifier or URL for a terminal: percent-encoded, and shortened.
-
-    ``most`` is the largest number of characters.
+    r"""Return an identifier or URL for a terminal: percent-encoded, and shortened to ``most`` characters.
 
     >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
     ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in total)')
@@ -176,9 +157,8 @@ def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
 
 
 def words(text: str, *, most: int = _MAX_SHOWN) -> str:
-    r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and shortened.
-
-    ``most`` is the largest number of characters.
+    r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and shortened to ``most``
+    characters.
 
     >>> words("404 Not\x1b[31m Found")
     '404 Not\\u{1b}[31m Found'

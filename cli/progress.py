@@ -8,9 +8,7 @@ from typing import Self
 
 class Progress:
     """A line about the progress. It is shown only if standard error is a terminal, and cleared at the end of a block.
-
-    - ``noun``: the noun after the numbers of :meth:`count`.
-    - ``shown``: False for a command whose other output goes to the same terminal.
+    ``noun`` is that after the numbers. ``shown`` is False if other output goes to the same terminal.
 
     >>> with Progress("names") as progress:
     ...     progress.count(1000)

@@ -1,7 +1,5 @@
-"""Read text from arguments, standard input and files, and write JSON Lines.
-
-Bytes that are not UTF-8 become lone surrogates, as in Python arguments, and are escaped in the output. They never make
-a command fail. Input is read in pieces and never held in memory as a whole.
+"""Read text from arguments, standard input and files, in pieces, and write JSON Lines. Bytes that are not UTF-8 become
+lone surrogates, as in Python arguments, and are escaped in the output. They never make a command fail.
 """
 
 from __future__ import annotations
@@ -33,8 +31,7 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(
 
 class InputIdentifier(NamedTuple):
     """An identifier from an argument or a line of input. ``place`` names it, such as "line 2 of standard input".
-
-    ``fault`` is None, or the reason why the line cannot be read; ``text`` is then "".
+    ``fault`` is the reason why the line cannot be read; ``text`` is then "".
     """
 
     place: str
@@ -45,7 +42,6 @@ class InputIdentifier(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class StreamMatch:
     """An identifier in a text that was read in pieces. The places in ``match`` count from the start of its piece.
-
     ``start`` counts code points of the whole text from 0, ``line`` and ``column`` from 1.
     """
 
@@ -61,12 +57,9 @@ class StreamMatch:
 
 
 def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
-    """Yield the identifiers in the arguments of a command.
-
-    The argument "-" means all lines of standard input. ``form`` is "text", or "json" for JSON strings.
-
-    As on the page, a text of several lines is a list with one identifier a line. White space around an identifier does
-    not count. Empty lines are skipped.
+    """Yield the identifiers in the arguments of a command; "-" is standard input.
+    ``form`` is "text" or "json" (strings). A text of several lines is a list with one identifier a line. White space
+    around an identifier does not count. Empty lines are skipped.
     """
     for number, text in enumerate(texts, 1):
         place = f"argument {number}"
@@ -79,18 +72,16 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
 
 
 def lines(file: str) -> Iterator[InputIdentifier]:
-    """Yield the lines of a file. ``file`` is its path, or "-" for standard input. Empty lines are skipped.
-
-    Raises :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
+    """Yield the lines of a file or standard input ("-"), without empty ones.
+    Raises :class:`~ararat.cli.errors.CommandError`.
     """
     with opened(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
 def matches(file: str) -> Iterator[StreamMatch]:
-    """Yield the identifiers in a text file with their places. ``file`` is its path, or "-" for standard input.
-
-    A text of more than a million characters is searched in pieces, which are cut at white space. Raises
+    """Yield the identifiers in a text file or standard input ("-") with their places.
+    More than a million characters are searched in pieces, which are cut at white space. Raises
     :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
     """
     from ..identifiers.extraction import in_running_text
@@ -108,10 +99,7 @@ def matches(file: str) -> Iterator[StreamMatch]:
 
 
 def standard_input() -> BinaryIO:
-    """Return the byte stream of standard input.
-
-    Raises :class:`~ararat.cli.errors.CommandError` if the process was started with standard input closed.
-    """
+    """Return the byte stream of standard input. Raises :class:`~ararat.cli.errors.CommandError` if it is closed."""
     # sys.stdin is None if the process was started with standard input closed.
     if sys.stdin is None:
         raise CommandError("standard input is closed", exit_code=NO_INPUT)
@@ -129,9 +117,7 @@ def dump(value: dict[str, Any]) -> None:
 
 def refuse_database(file: str) -> None:
     """Raise :class:`~ararat.cli.errors.CommandError` if the output file of a command is an SQLite database.
-
-    ``file`` is the path of the output file. The output of a command would destroy the names and their history. A file
-    that cannot be read is not refused here.
+    The output would destroy the names and their history. A file that cannot be read is not refused here.
     """
     path = Path(file)
     try:
@@ -164,11 +150,9 @@ def does_not_exist(path: str) -> bool:
 
 @contextmanager
 def replaced(file: str) -> Iterator[BinaryIO]:
-    """Yield a binary stream for the output file of a command. Its content replaces ``file`` when it is complete.
-
-    After a failure the old content remains. The new file has the permissions of the old one. A file that is not
-    regular, such as a pipe or /dev/null, is written directly. Raises OSError, or
-    :class:`~ararat.cli.errors.CommandError` if the file is an SQLite database.
+    """Yield a binary stream whose content replaces ``file``, with its permissions, when it is complete.
+    After a failure the old content remains. A file that is not regular, such as a pipe, is written directly. Raises
+    OSError, or :class:`~ararat.cli.errors.CommandError` if the file is an SQLite database.
     """
     path = Path(file)
     refuse_database(file)
@@ -215,8 +199,7 @@ def _read(place: str, text: str, form: str) -> InputIdentifier:
 
 @contextmanager
 def opened(file: str) -> Iterator[BinaryIO]:
-    """Open an input file of a command as a binary stream. ``file`` is its path, or "-" for standard input.
-
+    """Open an input file, or standard input ("-"), as a binary stream.
     Raises :class:`~ararat.cli.errors.CommandError` if it cannot be read.
     """
     if file == "-":

@@ -32,9 +32,8 @@ prefix_option: Callable[..., Any] = click.option(
 
 
 def read_password() -> str:
-    """Return the password in the only line of standard input. On a terminal, ask for it without showing it.
-
-    Raises :class:`~ararat.cli.errors.CommandError`.
+    """Return the password in the only line of standard input.
+    On a terminal, ask for it without showing it. Raises :class:`~ararat.cli.errors.CommandError`.
     """
     stream = streams.standard_input()
     try:
@@ -81,11 +80,7 @@ def _end_after_prompt() -> Iterator[None]:
 
 
 def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datetime | timedelta | None:
-    """Return the value of the option ``--expires``: a period, a time, or None for "never". For click's ``callback``.
-
-    ``value`` is a period such as 90d, a date, a time, or "never". ``ctx`` and ``param`` are those of click, for the
-    error.
-    """
+    """Return a period such as 90d, a time, or None for "never", for click's ``callback``."""
     from ...bindings.names.selection import moment
 
     if value == "never":

@@ -45,16 +45,9 @@ def run_bulk(
 ) -> int:
     """Run a command that changes many names: open the store, call ``run``, print the result, and return the exit code.
 
-    - ``database``: the store, as the option ``--database`` names it.
-    - ``run``: a function that is called as ``run(bindings, atomic=..., dry_run=..., progress=..., **options)``.
-    - ``atomic``: whether ``run`` must write all names in one transaction.
-    - ``dry_run``: whether ``run`` must write nothing.
-    - ``as_json``: whether the result is printed as JSON.
-    - ``profile``: the IRI policy that changes must follow, or None.
-    - ``advice``: the remedies of the command for refused names, by error code.
-    - ``options``: further arguments of ``run``.
-
-    If standard error is a terminal, the number of processed names is printed there.
+    ``run`` is called as ``run(bindings, atomic=..., dry_run=..., progress=..., **options)``. ``profile`` is the IRI
+    policy that changes must follow. ``advice`` has the remedies of the command for refused names, by error code. If
+    standard error is a terminal, the number of processed names is printed there.
     """
     from ..render import operations as records
 

@@ -1,5 +1,4 @@
 """The command ``change``: the operations of the desk and the API on the names of a selection.
-
 Its actions and their options follow from the declared kinds of operations (:mod:`ararat.bindings.names.operation`).
 """
 

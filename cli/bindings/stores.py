@@ -31,13 +31,11 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 def open_store(
     url: str, *, create: bool = False, profile: Profile | None = None, older: bool = False, reading: bool = False
 ) -> Iterator[Bindings]:
-    """Open the database or file at ``url`` for a command. Its errors become :class:`~ararat.cli.errors.CommandError`.
+    """Open the database or file at a URL for a command. Its errors become :class:`~ararat.cli.errors.CommandError`.
 
     With ``older``, a database of the schema before is opened, too, and keeps its version. With ``reading``, the command
-    writes nothing, and leaves the files of a copy as they are.
-
-    A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
-    the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
+    writes nothing, and leaves the files of a copy as they are. A missing database is created only with ``create``. If
+    nothing is written and the block raises an exception, it is deleted again. Changes must follow ``profile``.
     """
     from ...bindings.open import bindings_at, open_file, table_file
 
@@ -101,9 +99,7 @@ def open_accounts(url: str, *, reading: bool = False) -> Iterator[Accounts]:
 @contextmanager
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
     """Watch changes of names in a ``with`` block, and warn at its end of each NAAN that is not registered (ARK-015).
-
-    - ``naans``: the NAANs that cause no warning.
-    - ``strict``: refuse a name below an unregistered NAAN instead.
+    ``naans`` cause no warning. With ``strict``, a name below an unregistered NAAN is refused instead.
     """
     from ...bindings.names.policy import RegisteredNaans
 
@@ -119,12 +115,7 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 
 
 def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
-    """Print the warnings about a name before it is recorded: personal data, and probable mistakes.
-
-    - ``bindings``: the store of the names.
-    - ``identifier``: the identifier to record.
-    - ``fields``: the values to record with it.
-
+    """Print the warnings about a new name with its fields before it is recorded: personal data, and probable mistakes.
     Nothing is printed for a recorded name, or for a name that cannot be bound.
     """
     from ...bindings.checks import new_names
@@ -152,10 +143,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
 
 
 def warn_of_minted(bindings: Bindings, target: str | None) -> None:
-    """Print the warnings about the target of a name that will be minted, such as a target that another name has.
-
-    ``bindings`` is the store of the names. ``target`` is the URL or path, or None.
-    """
+    """Print the warnings about the target of a name that will be minted, such as a target that another name has."""
     from ...bindings.checks.new_names import ComparedName, warnings_before
 
     print_warnings(warnings_before(bindings, [ComparedName("", target, None)])[0] if target else ())
@@ -184,10 +172,7 @@ def delete_if_empty(url: str) -> None:
 
 
 def require_database(url: str) -> None:
-    """Raise :class:`~ararat.cli.errors.CommandError` if ``url`` names a file that does not exist.
-
-    The error states how to create the file.
-    """
+    """Raise :class:`~ararat.cli.errors.CommandError`, with how to create it, if ``url`` names a missing file."""
     if is_missing(url):
         from ...bindings.open import SNAPSHOT_SUFFIX, table_file
 
@@ -221,7 +206,6 @@ def is_new(url: str) -> bool:
 
 def has_no_tables(url: str) -> bool:
     """Return whether ``url`` names a database without tables, also one that does not exist.
-
     Raises :class:`~ararat.cli.errors.CommandError` for a database of another program.
     """
     from ...bindings.open import database_at, table_file

@@ -1,10 +1,6 @@
-"""The requirements of the four source documents with their tests, and answers to the test vectors.
-
-The table is ``data/conformance.jsonl``. Each row has a short title, and the tests of the requirement or the reason why
-it has none. A test is ``file::name`` below ``tests/``, or ``kind:K`` for the test that runs all vectors of kind K.
-
-:func:`answer` returns the answer to a vector in the form of its ``expect``. :func:`agrees` compares the two, so any two
-implementations can be compared.
+"""The requirements of the four source documents with their tests (``data/conformance.jsonl``), and answers to vectors.
+A test is ``file::name`` below ``tests/``, or ``kind:K`` for the test that runs all vectors of kind K. With
+:func:`answer` and :func:`agrees`, any two implementations can be compared.
 """
 
 from __future__ import annotations
@@ -41,10 +37,8 @@ COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
 
 
 class Requirement(NamedTuple):
-    """A requirement of a source document, and how it is tested.
-
-    ``id`` is its ID, such as "ARK-005". ``tests`` lists its tests. Without tests, ``reason`` is a key of
-    :data:`REASONS` and ``why`` explains it.
+    """A requirement of a source document, such as "ARK-005", and its tests.
+    Without tests, ``reason`` is a key of :data:`REASONS` and ``why`` explains it.
     """
 
     id: str
@@ -70,11 +64,7 @@ def requirements() -> tuple[Requirement, ...]:
 
 
 def counts() -> dict[str, int]:
-    """Return the number of requirements with tests ("tests"), and the number without tests for each of :data:`REASONS`.
-
-    >>> sum(counts().values()) == len(requirements())
-    True
-    """
+    """Return the number of requirements with tests ("tests"), and without tests for each of :data:`REASONS`."""
     numbers = {"tests": 0} | dict.fromkeys(REASONS, 0)
     for requirement in requirements():
         numbers[requirement.reason or "tests"] += 1
@@ -85,11 +75,8 @@ def counts() -> dict[str, int]:
 
 
 def answer(kind: str, given: Any) -> dict[str, Any]:
-    """Return the answer of this package to a test vector of the kind ``kind``. ``given`` is the input of the vector.
-
-    The result has the fields of the ``expect`` of such vectors.
-
-    Raises KeyError if ``kind`` is not in :data:`KINDS`, and ValueError if the input has another structure.
+    """Return the answer of this package to a test vector, in the form of its ``expect``.
+    Raises KeyError for a kind that is not in :data:`KINDS`, and ValueError for an input of another structure.
 
     >>> answer("ark-equivalent", ["ark:12345/x-1", "ark:/12345/x1"])
     {'equivalent': True}
@@ -103,9 +90,7 @@ def answer(kind: str, given: Any) -> dict[str, Any]:
 
 def agrees(expect: Any, result: Any) -> bool:
     """Return whether the answer to a test vector has all expected fields and values.
-
-    ``expect`` is the expected value, and ``result`` is the value in the answer. The answer can have further fields. Its
-    lists ``problems`` and ``diagnostics`` can have further items.
+    It can have further fields. Its lists ``problems`` and ``diagnostics`` can have further items.
 
     >>> agrees({"valid": True}, {"valid": True, "nid": "foo"}), agrees({"found": []}, {"found": ["x"]})
     (True, False)

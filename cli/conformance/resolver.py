@@ -1,7 +1,5 @@
 """Check any resolver against the requirements for readers: the rows of :mod:`..sites.reader_requests`.
-
-A resolver needs nothing of Ararat. The target of a name is given, and each answer is compared with it. A redirect of a
-name to the same name at another address is followed, because that is another resolver.
+Each answer is compared with the given target. A redirect of a name to the same name at another address is followed.
 """
 
 from __future__ import annotations
@@ -30,10 +28,7 @@ _CORS = "Access-Control-Allow-Origin"
 
 
 class RequirementResult(NamedTuple):
-    """The result of one row for one name.
-
-    ``code``, ``reader`` and ``reference`` are those of the row. ``words`` is the reason of a failure, or the answer.
-    """
+    """The result of one row for one name. ``words`` is the reason of a failure, or the answer."""
 
     name: str
     code: str
@@ -46,7 +41,6 @@ class RequirementResult(NamedTuple):
 
 def examine(site: RunningSite, name: str, expected: ExpectedAnswer) -> Iterator[RequirementResult]:
     """Send the requests of readers for a name, one after the other, and yield the results.
-
     Raises :class:`~ararat.cli.errors.CommandError` if nothing answers at the address of the site.
     """
     name = path_of(name)[1:]

@@ -51,11 +51,10 @@ def check_by_trace(
 ) -> int:
     """Resolve many identifiers over HTTP, print each result, and return the exit code of ``check --trace``.
 
-    - ``file`` contains one identifier a line. None: the names of ``database`` that are not withdrawn.
-    - ``form``: "text", "csv" or "json". ``resume``: the file of the results, to continue after an interruption.
-    - ``resolver``: the resolver prefix. None: ``database`` resolves its own names, and n2t.net all others.
-    - ``prefix``: the address of this site. ``destinations``: the servers to which requests can be sent.
-    - ``pause``: seconds between two requests to the same host.
+    The identifiers are those in ``file``, one a line, or the names of ``database`` that are not withdrawn. Without a
+    ``resolver`` (prefix), ``database`` resolves its own names, and n2t.net all others. ``form`` is "text", "csv" or
+    "json". ``resume`` is the file of the results, to continue after an interruption. ``prefix`` is the address of this
+    site. ``pause`` is the time between two requests to the same host, in seconds.
     """
     from ...net.http_client import GuardedClient
     from ...net.retry_after import RetryAfter

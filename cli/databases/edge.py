@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 
 def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
-    """Return the settings of the resolver for an export of redirects. They are those of ``ararat serve`` in the
-    environment.
-
-    ``prefix`` is the resolver prefix, or None to read it from the environment. ``name`` is the format of the export.
-    Raises :class:`click.UsageError` if the settings are wrong or have no prefix, or if the format cannot have them.
+    """Return the settings of the resolver for an export: those of ``ararat serve`` in the environment.
+    Without ``prefix``, this is read there, too. Raises :class:`click.UsageError` if the settings are wrong or have no
+    prefix, or if the format ``name`` cannot have them.
     """
     from ...middleware.edge.front_servers import edge_format
     from ...middleware.edge.redirects import EdgeRedirects
@@ -45,12 +43,7 @@ def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
 
 def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settings: Settings, *, omit: bool) -> str:
     """Write the redirects of all names for a front server, and return a sentence about what was written.
-
-    - ``bindings``: the store of the names.
-    - ``stream``: the binary file to write to.
-    - ``name``: the format of the export.
-    - ``settings``: the settings of the resolver.
-    - ``omit``: omit names that the format cannot represent. Otherwise such a name raises :class:`CommandError`.
+    ``omit`` omits names that the format cannot represent. Otherwise such a name raises :class:`CommandError`.
     """
     from ...bindings.holding import holds_at
     from ...middleware.edge.exporting import NotRepresentable, export_redirects

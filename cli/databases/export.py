@@ -138,7 +138,7 @@ def export_command(
 
 
 def counted_records(counts: Mapping[str, int]) -> str:
-    """Return a sentence with the numbers of exported records. ``counts`` maps each kind of record to its number.
+    """Return a sentence with the numbers of exported records, by their kinds.
 
     >>> counted_records({"name": 2, "prefix": 1})
     '2 names, 1 prefix'

@@ -19,10 +19,8 @@ _Write = Callable[[Iterable[object]], None]
 
 @contextmanager
 def table_report(file: str | None) -> Iterator[Report | None]:
-    """Open the file of ``import --report`` for a table, and yield the function that writes a line to it.
-
-    ``file`` is the path of the file. None yields None. The file has the columns of the table. After corrections it can
-    be imported with --ignore-unknown.
+    """Open the file of ``import --report`` for a table, and yield the function that writes a line to it, or None.
+    The file has the columns of the table. After corrections it can be imported with --ignore-unknown.
     """
     from ...bindings.tables.columns import COLUMNS
 
@@ -49,12 +47,9 @@ _COLUMNS = ("line", "result", "code", "message", "expected")
 
 @contextmanager
 def dump_report(file: str | None, dump: str) -> Iterator[dict[str, Any]]:
-    """Open the file of ``import --report`` for a dump. Yield the arguments of ``import_dump`` that write to it.
-
-    ``file`` is the path of the file. None yields {}. ``dump`` is the name of the dump, which is written in each row.
-
-    The arguments are ``report``, for a refused line or a warning, and ``report_omission``, for a value that is not
-    imported.
+    """Open the file of ``import --report`` for a dump.
+    Yield the arguments of ``import_dump`` that write to it, or {}. They are ``report``, for a refused line or a
+    warning, and ``report_omission``, for a value that is not imported. The name of the dump is written in each row.
     """
     with _open_report(file) as write:
         if write is None:

@@ -413,9 +413,8 @@ def _import_dump(
 
 @contextmanager
 def _with_progress(file: str, report_file: str | None, *, keeps: bool) -> Iterator[Callable[[int], object]]:
-    """Yield the function that shows the progress. Turn errors of the file into :class:`CommandError`.
-
-    ``keeps`` is true if an interrupted import keeps what it has written.
+    """Yield the function that shows the progress.
+    Turn errors of the file into :class:`CommandError`. ``keeps``: an interrupted import keeps what it has written.
     """
     _require_other_file(file, report_file, "--report")
     with Progress() as progress:

@@ -30,10 +30,7 @@ _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 
 def is_workbook(file: str) -> bool:
-    """Return whether a file begins as a workbook. ``file`` is its path.
-
-    The result is False for standard input ("-") and for a file that cannot be read.
-    """
+    """Return whether a file begins as a workbook. It is False for standard input ("-") and an unreadable file."""
     with suppress(OSError):
         if file != "-":
             with Path(file).open("rb") as stream:
@@ -51,11 +48,7 @@ class UserTable:
 
     @classmethod
     def read(cls, file: str, options: Options) -> UserTable:
-        """Read the table of a user.
-
-        ``file`` is the path of the table, or "-" for standard input. ``options`` state how it is read. Raises
-        :class:`CommandError`.
-        """
+        """Read the table of a user, "-" for standard input. Raises :class:`CommandError`."""
         from ...spreadsheets import sheet
 
         try:
@@ -68,10 +61,7 @@ class UserTable:
             return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name))
 
     def describe(self, to: Sheet) -> Iterator[str]:
-        """Yield lines that state how the table is read: its encoding, sheet, headings and columns.
-
-        ``to`` has the width and the colours of the terminal.
-        """
+        """Yield lines that state how the table is read: its encoding, sheet, headings and columns."""
         from ...spreadsheets import sheet
 
         reading = self.reading
@@ -116,15 +106,8 @@ class UserTable:
         atomic: bool = False,
     ) -> Summary:
         """Import the rows of the table, and return the counts of its rows by outcome.
-
-        - ``bindings``: the store to import into.
-        - ``output``: the file for the table with names, or None.
-        - ``report_file``: the file for the rows that are refused or have a warning, or None.
-        - ``dry_run``: check the rows without a change.
-        - ``progress``: a function that gets the number of processed rows.
-        - ``actor``: the name that the history records, or None.
-        - ``batch``: the number of rows of one block, without a check of all rows before the first is written.
-        - ``atomic``: write all rows in one transaction.
+        ``output`` is the file for the table with names, ``report_file`` that for refused and warned rows. ``batch`` is
+        the number of rows of one block, which is written without a check of all rows before.
         """
         from ...bindings.imports.importing import import_rows
         from ...bindings.imports.table_rows import ImportedTable, Listeners
@@ -213,10 +196,7 @@ class UserTable:
 
 
 def print_reading(table: UserTable, *, as_json: bool) -> None:
-    """Print how the table of a user is read.
-
-    ``as_json`` states whether standard output has JSON. Then standard error is used.
-    """
+    """Print how the table of a user is read, to standard error if standard output has JSON."""
     stream = sys.stderr if as_json else sys.stdout
     write(table.describe(Sheet.of(stream)), to=stream)
 

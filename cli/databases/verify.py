@@ -85,10 +85,8 @@ def print_unknown(unknown: Iterable[str], sheet: Sheet) -> None:
 
 @contextmanager
 def opened(place: str, policy_file: str | None, vkey: str | None, destinations: Destinations) -> Iterator[Newer]:
-    """Open the newer data with which a database is compared.
-
-    ``place`` is a store, possibly of the schema before, a table, the copy of a served file, a history, or the folder or
-    URL of a log. The others are the values of the options for a log.
+    """Open the newer data with which a database is compared: a store, possibly of the schema before, a table, the copy
+    of a served file, or a history. It can also be the folder or URL of a log, for which the other parameters are.
     """
     from ...bindings.backups.recovery import of_store
     from ...bindings.imports.history import import_history, is_history

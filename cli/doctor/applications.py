@@ -1,8 +1,6 @@
 """Import a WSGI or ASGI application, and check that the resolver wraps it and hides no route.
-
-Middleware keeps the wrapped application in an attribute (``app``, ``wsgi_app``, ``application``), in a method or
-in a closure. The check follows them from the outside in. It can list the routes of Flask, Quart, Django, Pyramid,
-Starlette and FastAPI.
+The check follows the attributes (such as ``wsgi_app``), methods and closures in which middleware keeps the wrapped
+application. It can list the routes of Flask, Quart, Django, Pyramid, Starlette and FastAPI.
 """
 
 from __future__ import annotations
@@ -36,9 +34,8 @@ _BEGINNING = re.compile(r"(?:\^|\\A|\(\?[aiLmsux]+\)|\((?:\?P<\w+>|\?:)?)*")
 
 
 class NotLoaded(Exception):
-    """Raised when the application cannot be imported. The text is the reason in printable ASCII.
-
-    ``usage`` is true if the name of the application does not have the form MODULE:NAME.
+    """Raised when the application cannot be imported, with the reason in printable ASCII. ``usage``: its name does not
+    have the form MODULE:NAME.
     """
 
     def __init__(self, why: str, *, usage: bool = False) -> None:
@@ -47,11 +44,7 @@ class NotLoaded(Exception):
 
 
 class ListedApplication(NamedTuple):
-    """An application whose routes can be listed.
-
-    ``framework`` is the name of its framework, such as "Flask". ``resolver`` is the middleware around the application,
-    or None.
-    """
+    """An application whose routes can be listed, its framework, such as "Flask", and the resolver around it."""
 
     framework: str
     app: Any
@@ -59,11 +52,7 @@ class ListedApplication(NamedTuple):
 
 
 def load(place: str) -> Any:
-    """Import a WSGI or ASGI application, and return it.
-
-    ``place`` is its name ``MODULE:NAME``, such as "shop.wsgi:application". The current folder is on the path of
-    imports.
-
+    """Import a WSGI or ASGI application ``MODULE:NAME``, such as "shop.wsgi:application", also from the current folder.
     The import runs the code of the module. Raises :class:`NotLoaded` if that fails or the result cannot be called.
     """
     if not _PLACE.fullmatch(place):
@@ -85,11 +74,8 @@ def load(place: str) -> Any:
 
 
 def examine(application: Any) -> Iterator[HealthFinding]:
-    """Check that each site in an application is wrapped in the resolver, and yield the findings.
-
-    ``application`` is a WSGI or ASGI application. A finding also lists its routes under reserved paths.
-
-    Source: POL-037.
+    """Check that each site in an application is wrapped in the resolver (POL-037).
+    List its routes under reserved paths.
 
     >>> [finding.state for finding in examine(lambda environ, start_response: [])]
     ['error', 'warning']
@@ -130,25 +116,13 @@ def examine(application: Any) -> Iterator[HealthFinding]:
 
 
 def settings_of(application: Any) -> Settings | None:
-    """Return the settings of the outermost resolver in an application, or None without a resolver.
-
-    ``application`` is a WSGI or ASGI application.
-
-    >>> settings_of(lambda environ, start_response: []) is None
-    True
-    """
+    """Return the settings of the outermost resolver in an application, or None without a resolver."""
     _, resolvers = _walk(application)
     return resolvers[0].settings if resolvers else None
 
 
 def bindings_of(application: Any) -> Bindings | None:
-    """Return the bindings of the outermost resolver in an application, or None without :class:`Bindings`.
-
-    ``application`` is a WSGI or ASGI application.
-
-    >>> bindings_of(lambda environ, start_response: []) is None
-    True
-    """
+    """Return the bindings of the outermost resolver in an application, or None without :class:`Bindings`."""
     _, resolvers = _walk(application)
     bindings = resolvers[0].bindings if resolvers else None
     return bindings if isinstance(bindings, Bindings) else None
@@ -164,13 +138,7 @@ def arguments_of(settings: Settings) -> dict[str, Any]:
 
 
 def without_resources(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files.
-
-    ``arguments`` has the values by the names of the arguments.
-
-    >>> without_resources({"cache": 60, "metrics": None})
-    {'cache': 60}
-    """
+    """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files."""
     return {name: value for name, value in arguments.items() if name not in _RESOURCES}
 
 

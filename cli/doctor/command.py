@@ -171,9 +171,8 @@ def _show(finding: HealthFinding) -> None:
 
 
 def _address(arguments: tuple[str, ...], url: str | None) -> tuple[str | None, tuple[str, ...]]:
-    """Return the address of the site, and the identifiers in a form that can be the end of a URL.
-
-    The first argument can also be the URL of a name: the address is then its beginning.
+    """Return the address of the site, and the identifiers in a form that can be the end of a URL. The first argument
+    can also be the URL of a name: the address is then its beginning.
     """
     from ...bindings.names import naming
     from ...bindings.names.errors import BindingError

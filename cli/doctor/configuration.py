@@ -1,7 +1,5 @@
 """Find the lines of a front server's configuration that cause a fault, to name their file and number.
-
-The files are those that the user names, or those of a front server that runs on this machine. Included files are read,
-too. A line is only shown; nothing is changed.
+The files are those that the user names, or those of a front server on this machine, with included files.
 """
 
 from __future__ import annotations
@@ -53,10 +51,8 @@ class ConfigurationLine(NamedTuple):
 
 
 class FrontConfiguration:
-    """The configuration of the front servers that a check can read.
-
-    ``files`` are the first files that the user named. Without them, and if ``port`` is not None, the files of a front
-    server on this machine are used that mention this port.
+    """The configuration of the front servers that a check can read: the ``files`` that the user named.
+    Without them, the files of a front server on this machine are used that mention ``port``, if it is given.
     """
 
     def __init__(self, files: Iterable[Path] = (), port: int | None = None) -> None:
@@ -70,11 +66,7 @@ class FrontConfiguration:
         return proxies[0] if len(proxies) == 1 and not self._files else None
 
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:
-        """Return at most three lines of the configuration that can cause a fault of a reverse proxy.
-
-        ``cause`` is the kind of the fault. ``proxy`` is the reverse proxy, or None if it is not known. Without files
-        of a configuration, the result is empty.
-        """
+        """Return at most three lines of the configuration that can cause a fault of a reverse proxy, if it is known."""
         pattern = remedies()[cause].get("lines", {}).get(proxy)
         if pattern is None or proxy is None:
             return []

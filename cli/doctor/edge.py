@@ -21,10 +21,7 @@ _NAMED = 3
 
 
 def examine(file: Path, database: str) -> Iterator[HealthFinding]:
-    """Check whether an exported file of redirects is as new as its database, and yield the finding.
-
-    ``database`` is the database, as the option ``--database`` names it. Each public name is read once to compute the
-    state.
+    """Check whether an exported file of redirects is as new as its database. Each public name is read once for this.
 
     >>> [finding.code for finding in examine(Path("/nowhere/names.conf"), "bindings.sqlite")]
     ['export-unreadable']

@@ -13,13 +13,8 @@ from .finding import HealthFinding
 
 
 def examine(database: str | None, user: str | None, environ: Mapping[str, str]) -> Iterator[HealthFinding]:
-    """Check whether other users can read the files of a database and the files with secrets, and yield the findings.
-
-    - ``database``: the database, as the option ``--database`` names it, or None.
-    - ``user``: the user of the service. None is the owner of the folder of each file.
-    - ``environ``: the environment variables, which can name files with secrets.
-
-    Raises ValueError if there is no such user.
+    """Check whether other users can read the files of a database, and the files with secrets that variables name.
+    The default of ``user`` is the owner of the folder of each file. Raises ValueError for an unknown one.
     """
     files = [] if database is None else exposed_files.files_of(database)
     secrets = exposed_files.secret_files(environ)

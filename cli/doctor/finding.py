@@ -15,11 +15,7 @@ Part = Literal["url", "app", "registry", "database", "log", "edge"]
 
 class ProbeHop(NamedTuple):
     """One HTTP request of ``ararat doctor`` and its answer.
-
-    - ``method``, ``url``: the request. ``status``: the status of the answer, or None without one.
-    - ``location``: its field Location. ``server``: the fields Via and Server, and the state of a cache (Age, X-Cache).
-
-    Untrusted text is escaped.
+    Untrusted text is escaped. ``server`` has the fields Via and Server, and the state of a cache (Age, X-Cache).
     """
 
     method: str
@@ -41,13 +37,9 @@ class ProbeHop(NamedTuple):
 
 class HealthFinding(NamedTuple):
     """The result of one check of ``ararat doctor``: what is right or wrong, and how to fix it.
-
-    - ``part``: the object of the check. ``code``: names the check and never changes; ``shown`` is its label for people.
-    - ``state``: "ok", "warning" or "error". ``message``: a sentence in which untrusted text is escaped.
-    - ``remedy``: the change to make, with the line of the configuration if it is known. ``reference``: the broken rule.
-    - ``sent``: the identifier that a probe sent. ``seen``: the identifier that the application received, or None if the
-      answer does not contain it.
-    - ``hops``: the requests of the check of a bound name, with their answers.
+    ``code`` names the check and never changes; ``shown`` is its label. ``reference`` is the broken rule. ``remedy`` has
+    the line of the configuration if it is known. ``sent`` is the identifier of a probe, ``seen`` the received one. In
+    ``message``, untrusted text is escaped. ``hops`` are the requests for a bound name.
     """
 
     part: Part
@@ -62,11 +54,7 @@ class HealthFinding(NamedTuple):
     hops: tuple[ProbeHop, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result of the check as JSON values, without ``shown`` and the fields that are None.
-
-        >>> HealthFinding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
-        'ok'
-        """
+        """Return the result of the check as JSON values, without ``shown`` and the fields that are None."""
         members = self._asdict()
         del members["shown"]
         members["hops"] = [
@@ -82,8 +70,6 @@ _SHOWN = 16
 
 def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
     r"""Yield the lines of one result of ``ararat doctor`` for a terminal: its state, its label and its message.
-
-    ``sheet`` has the width and the colours of the terminal.
 
     >>> print(*finding_lines(HealthFinding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\n")
     ok        HEAD            The same as GET.
@@ -104,10 +90,7 @@ def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
 
 
 def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[str]:
-    """Yield the last lines of ``ararat doctor``: each fix once, with the labels of its findings, then the counts.
-
-    ``findings`` are all results. ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the last lines of ``ararat doctor``: each fix once, with the labels of its findings, then the counts."""
     remedies: dict[str, list[HealthFinding]] = {}
     for finding in findings:
         if finding.remedy is not None:

@@ -1,9 +1,7 @@
-"""Fixes for requests that change on their way to the application, for each reverse proxy.
-
-The texts are in ``remedies.json``: for each cause the advice for every server ("first"), and the line of each reverse
-proxy. ``tried`` names the proxies for which a long test applies the line to a faulty configuration, and finds no fault
-after that. The others are printed as "Not tried:". ``lines`` has the patterns of the lines of a configuration that can
-cause the fault. docs/go-live.md shows each line in its context.
+"""Fixes for requests that change on their way to the application, for each reverse proxy (``remedies.json``).
+For each cause, ``first`` is the advice for every server. ``tried`` names the proxies for which a long test applies the
+line to a faulty configuration; the others are printed as "Not tried:". ``lines`` has patterns of faulty lines.
+docs/go-live.md shows each line in its context.
 """
 
 from __future__ import annotations
@@ -26,9 +24,7 @@ Cause = Literal[
 
 
 def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
-    """Return the reverse proxy that a response names, such as nginx, or None.
-
-    ``server`` and ``via`` are the values of the header fields ``Server`` and ``Via``; None for a missing field.
+    """Return the reverse proxy that the header fields Server and Via name, such as nginx, or None.
 
     >>> reverse_proxy("nginx/1.22.1", None), reverse_proxy("gunicorn", "1.1 Caddy"), reverse_proxy("AmazonS3", None)
     ('nginx', 'Caddy', None)
@@ -52,8 +48,7 @@ def remedies() -> dict[str, dict[str, Any]]:
 
 def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
     """Return what to change in the configuration of a reverse proxy that changes requests in this way.
-
-    If ``proxy`` is None, or has no fix for ``cause``, the fixes for all reverse proxies are returned.
+    Without a fix for this proxy, the fixes for all reverse proxies are returned.
 
     >>> remedy("rule", "gunicorn").startswith("A rule in front of Ararat")
     True

@@ -23,9 +23,7 @@ _SECONDS = 30.0
 
 
 def client_of(application: Any) -> ProbeClient:
-    """Return a client whose requests an application in this process answers.
-
-    ``application`` is a WSGI or ASGI application.
+    """Return a client whose requests a WSGI or ASGI application in this process answers.
 
     >>> from ararat.net import url as weburl
     >>> def site(environ, start_response):

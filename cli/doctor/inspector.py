@@ -25,14 +25,8 @@ _UNDERSCORES = {"X_Forwarded_For": ", ".join(["192.0.2.1"] * 9)}
 
 
 def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask) -> Iterator[HealthFinding]:
-    """Check the inspector of a deployment, and yield the findings.
-
-    - ``url``: the resolver prefix of the deployment.
-    - ``link``: the URL of an identifier in the inspector, from an error page, or None.
-    - ``proxy``: the reverse proxy of the deployment, or None if it is not known.
-    - ``send``: a function that sends requests to the host of ``url``.
-
-    Without an inspector at the prefix, only the link is checked.
+    """Check the inspector at a resolver prefix, and yield the findings. ``link`` is the URL of an identifier in the
+    inspector, from an error page. Without an inspector at the prefix, only this is checked.
     """
     mount = url.target.rstrip("/")
     health = health_of(_answer(send, f"{mount}/healthz?forwarded"))
@@ -50,9 +44,7 @@ def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask
 
 
 def health_of(response: SiteAnswer | None) -> dict[str, Any]:
-    """Return the JSON document of ``/healthz`` of an inspector, or {} for the response of another program.
-
-    ``response`` is the response to a request of this path, or None if no program answered.
+    """Return the JSON document of ``/healthz`` of an inspector, or {} for another response or None.
 
     >>> health_of(SiteAnswer(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
     {}
@@ -121,7 +113,6 @@ def _client_address(
     url: WebURL, plain: dict[str, Any], forged: dict[str, Any], proxy: ReverseProxy | None
 ) -> HealthFinding:
     """Compare two requests: one as sent, and one for which the client itself sets X-Forwarded-For.
-
     ``values`` is the number of values of the field, so the plain request counts the reverse proxies. ``position`` is
     the trusted value, counted from the last one, or 0.
     """

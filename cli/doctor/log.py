@@ -44,10 +44,7 @@ _REMEDIES = {
 
 def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
     """Return the status of the public log of a database, or the finding that states why it cannot be read.
-
-    - ``database``: the database, as the option ``--database`` names it: a file or a URL.
-    - ``folder``: the folder with the files of the log. For a table of names in a file, the published versions are in a
-      database next to this folder.
+    For a table of names in a file, the published versions are in a database next to the folder.
     """
     place = database if table_file(database) is None else str(folder.with_name(f"{folder.name}.sqlite"))
     try:
@@ -68,12 +65,8 @@ def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
 
 
 def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | None = None) -> Iterator[HealthFinding]:
-    """Check a public log, and yield the findings.
-
-    - ``status``: the status that :func:`read_status` returned.
-    - ``folder``: the folder with the files of the log.
-    - ``key_path``: the file of the secret key.
-    - ``policy``: the policy with the witnesses whose cosignatures are verified, or None to verify no cosignatures.
+    """Check a public log by the result of :func:`read_status`, and yield the findings.
+    The secret key is in ``key_path``. Only with a ``policy``, the cosignatures of its witnesses are verified.
     """
     where, origin = display.escape(str(LogFolder(folder))), display.escape(status.key.name)
     if status.fault is not None:

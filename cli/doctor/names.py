@@ -1,7 +1,5 @@
-"""Request bound names from a site, and compare the answers with those of the database.
-
-The expected answers come from the resolver itself: it answers the same requests in this process, from the database.
-Without a database, the answers for one name are compared with one another.
+"""Request bound names from a site, and compare the answers with those of the database. The expected answers come from
+the resolver itself, in this process. Without a database, the answers for one name are compared with one another.
 """
 
 from __future__ import annotations
@@ -67,9 +65,7 @@ _MOST_HOPS = 20
 
 class ReferenceResolver:
     """A resolver in this process that computes the right answers of a site, from ``bindings`` and its settings.
-
-    ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`; ``are_known`` is whether they are really
-    those of the site.
+    ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`. ``are_known``: they are those of the site.
     """
 
     def __init__(self, bindings: Bindings, prefix: str, settings: Mapping[str, Any], *, are_known: bool) -> None:
@@ -78,12 +74,7 @@ class ReferenceResolver:
         self._client = client_of(ResolverMiddleware(_site, bindings, **own))
 
     def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
-        """Return the right response of the site to a request, which does not use the network.
-
-        - ``method``: the HTTP method.
-        - ``target``: the target of the request: the name and the query, below the prefix.
-        - ``fields``: the header fields of the request.
-        """
+        """Return the right response of the site to a name and a query below the prefix, without the network."""
         return self._client(url, method, target, fields)
 
 
@@ -94,9 +85,7 @@ def _site(environ: Any, start_response: Any) -> list[bytes]:
 
 def choose(bindings: Bindings) -> list[str]:
     """Return at most :data:`MAX_NAMES` public names as samples: some of each kind, state and shoulder.
-
-    ``bindings`` is the store of the names. The names that were changed last are among the samples, because a cache can
-    still have their old targets. The name with the longest target is also among them. Raises BindingsUnavailable.
+    The last changed names are among them, because a cache can have their old targets, and the longest target.
     """
     newest = _listed_names(bindings, sort="changed", descending=True)
     if bindings.count().number <= _MOST_COUNTED:
@@ -136,11 +125,7 @@ def _listed_names(bindings: Bindings, **conditions: Any) -> list[Binding]:
 
 def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
     """Request an unknown name from the resolver of each delegated prefix, and yield a finding for each.
-
-    ``bindings`` is the store of the prefixes. ``client`` sends the requests.
-
-    An error is a resolver that does not answer, or one that redirects names to this resolver. Two resolvers that
-    delegate a prefix to each other make a loop, so that no reader gets an answer.
+    An error is a resolver that does not answer, or one that redirects names to this resolver: a loop.
     """
     for record in bindings.prefixes.list():
         key = f"{record.prefix}0doctor"
@@ -191,10 +176,7 @@ class _Fault(NamedTuple):
 
 def examine(reached: Deployment, names: Sequence[str], expected: ReferenceResolver | None) -> Iterator[HealthFinding]:
     """Request each name from the site, compare the responses with the right ones, and yield the findings.
-
-    - ``reached``: the deployment to which requests are sent.
-    - ``names``: the names, each as the end of a URL.
-    - ``expected``: the resolver with the right responses, or None without a database.
+    A name is the end of a URL. ``expected`` is None without a database.
     """
     check = _Check(reached, expected)
     for number, name in enumerate(names):

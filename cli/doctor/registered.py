@@ -1,8 +1,6 @@
-"""Compare the settings of a site with the NAAN registry (ARK-022, ARK-088).
-
-"Every NAA MUST contact the ARK Maintenance Agence when necessary to keep up to date the prefix of its authoritative
-resolver and in the same way SHOULD keep up to date the other information kept in the registry." (ARK draft, section
-3.1)
+"""Compare the settings of a site with the NAAN registry (ARK-022, ARK-088). "Every NAA MUST contact the ARK Maintenance
+Agence when necessary to keep up to date the prefix of its authoritative resolver and in the same way SHOULD keep up to
+date the other information kept in the registry." (ARK draft, section 3.1)
 """
 
 from __future__ import annotations
@@ -21,12 +19,9 @@ _REPORT = "Report the change to the ARK Maintenance Agency, which maintains the 
 
 
 def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[HealthFinding]:
-    """Compare the registration of each NAAN with the site, and yield the findings.
-
-    - ``prefixes``: the resolver prefixes of the site. Without them, the resolver is not compared.
-    - ``name``: the name of the holder, or None to compare no name.
-
-    A different resolver is an error; any other difference is a warning. Raises ValueError if a text is not a NAAN.
+    """Compare the registration of each NAAN with the resolver prefixes of the site and the name of the holder, if
+    given. A different resolver is an error; any other difference is a warning. Raises ValueError if a text is not a
+    NAAN.
 
     >>> [finding.state for finding in examine(["12148"], ["https://ark.bnf.fr"])]
     ['ok']

@@ -1,7 +1,6 @@
 """Send one request with its target unchanged in any byte, and read the response up to a limit.
-
-The operator chooses the URL: loopback, private networks and any port are allowed. The address rules of a trace
-therefore do not apply. Its limits do: every wait ends at a deadline, and at most 64 kB of a response are read.
+The operator chooses the URL, so the address rules of a trace do not apply: loopback, private networks and any port are
+allowed. Every wait ends at a deadline, and at most 64 kB of a response are read.
 """
 
 from __future__ import annotations
@@ -40,18 +39,10 @@ def raw_request(
     fields: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> SiteAnswer:
-    """Send a request, and return the response.
-
-    - ``url``: the URL whose host gets the request.
-    - ``target``: the request target. It is sent unchanged: no segment is removed, nothing is decoded, a bare ``?`` is
-      kept.
-    - ``method``: the HTTP method.
-    - ``accept``: the header field Accept.
-    - ``fields``: further header fields. An empty one, such as ``User-Agent``, is not sent.
-    - ``seconds``: the longest time to wait for the response.
-
-    Raises :class:`~ararat.net.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
-    in time.
+    """Send a request to the host of a URL, and return the response.
+    The request target is sent unchanged: no segment is removed, nothing is decoded, a bare ``?`` is kept. An empty
+    value in ``fields``, such as of ``User-Agent``, removes the field. ``seconds`` is the longest time to wait. Raises
+    :class:`~ararat.net.hop.HopFailed` if ``target`` is not visible ASCII, or without a response in time.
     """
     sent = {"User-Agent": "ararat-doctor", "Accept": accept} | dict(fields or {})
     given = [(name, value) for name, value in sent.items() if value]
@@ -67,13 +58,8 @@ class ProbeClient(Protocol):
 
 
 def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
-    """Send a request over the network, and return the response. An error of Ararat is returned as a JSON problem
-    document.
-
-    - ``url``: the URL whose host gets the request.
-    - ``method``: the HTTP method.
-    - ``target``: the request target, such as "/ark:12345/x?info".
-    - ``fields``: header fields that replace or extend the usual ones.
+    """Send a request, whose target is such as "/ark:12345/x?info", to the host of a URL, and return the response.
+    An error of Ararat is a JSON problem document. ``fields`` replace or extend the usual header fields.
     """
     others = dict(fields or {})
     accept = others.pop("Accept", PROBLEM)
@@ -82,9 +68,7 @@ def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | N
 
 class PatientClient:
     """A client that waits and tries again if a server limits the rate of requests (429, or 503 of a front server).
-
-    ``client`` sends the requests. ``sleep`` waits for a number of seconds. ``limited`` is the number of requests that
-    were refused at first, and ``status`` the status of the last of these answers.
+    ``limited`` counts the requests that were refused at first and answered later.
     """
 
     def __init__(self, client: ProbeClient, sleep: Callable[[float], object] | None = None) -> None:

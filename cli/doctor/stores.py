@@ -36,10 +36,8 @@ _BREAKS = {"name-missing", "other-resource", "bound-otherwise", "withdrawn", "cl
 
 
 def examine(url_or_path: str, only: Literal["names", "desk"] | None = None) -> Iterator[HealthFinding]:
-    """Check whether each server of a store can be read and written, and yield the findings.
-
-    ``url_or_path`` is a store, as the option ``--database`` names it. ``only`` is the role of ``ararat serve --only``:
-    the names role must not be able to write, and the desk role must be. A remedy is part of each error.
+    """Check whether each server of a store can be read and written, and yield the findings with remedies. ``only`` is
+    the role of ``ararat serve --only``: the names role must not be able to write, and the desk role must be.
 
     >>> [finding.code for finding in examine("/nowhere/bindings.sqlite")]
     ['unavailable']
@@ -125,7 +123,7 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:
 
 
 def sentence(text: str) -> str:
-    """Return a text as a sentence, with a capital letter and a full stop. ``text`` is kept if it begins with a URL.
+    """Return a text as a sentence, with a capital letter, unless it begins with a URL, and a full stop.
 
     >>> sentence("the file is empty"), sentence("sqlite:///a.db is empty")
     ('The file is empty.', 'sqlite:///a.db is empty.')

@@ -244,8 +244,7 @@ def _key_path(folder: Path, key: Path | None) -> Path:
 def _open_database(
     database: str, folder: Path, *, creates: bool = False, imports: bool = False
 ) -> Iterator[DatabaseStore]:
-    """Open a database. For a file of bindings, open the database next to the folder that has its published versions.
-
+    """Open a database, or for a file of bindings the database next to the folder that has its published versions.
     With ``creates``, create this database. With ``imports``, record the differences to the file in it.
     """
     from ...bindings.log.folder import LogFolder

@@ -134,10 +134,8 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
 
 
 def source_of(place: str, client: Client) -> LogSource:
-    """Return a reader for the files of a public log.
-
-    ``place`` is a URL or a folder. ``client`` sends the requests for a URL. Raises :class:`CommandError` if the folder
-    has no log.
+    """Return a reader for the public log at a URL or in a folder.
+    Raises :class:`CommandError` for a folder without a log.
     """
     if is_url(place):
         return RemoteLog(place, client)

@@ -1,7 +1,5 @@
-"""Read the files of a log from a web server, and send requests to witnesses.
-
-Private addresses are refused unless the operator allows them. Redirects are not followed. Every wait and every length
-is limited.
+"""Read the files of a log from a web server, and send requests to witnesses. Private addresses are refused unless the
+operator allows them. No redirect is followed. All waits and lengths are limited.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ _FIELDS = (("User-Agent", "ararat-log"), ("Accept", "*/*"), ("Cache-Control", "n
 
 class Client:
     """A client that sends HTTP requests to web servers of logs and to witnesses, at these destinations only.
-
     A connection is kept for the next GET request to the same server, until :meth:`close`.
     """
 
@@ -42,11 +39,7 @@ class Client:
         self._kept.close()
 
     def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> SiteAnswer:
-        """Send a request, and return the response.
-
-        - ``content``: the body of a POST request, or None for GET.
-        - ``limit``: the largest body of the response, in bytes.
-
+        """Send a GET request, or a POST request with content, and return the response of at most ``limit`` bytes.
         Raises :class:`LogError` for an invalid URL or a longer body, and :class:`HopFailed` without a response.
         """
         method = "GET" if content is None else "POST"
@@ -61,10 +54,8 @@ class Client:
             raise
 
     def get(self, url: str, *, limit: int = MAX_BYTES) -> bytes:
-        """Return the content of a URL as bytes.
-
-        ``url`` is the URL, and ``limit`` is the largest content in bytes. Raises :class:`LogError` for another status
-        than 200, and :class:`CommandError` with the exit code 69 without a response.
+        """Return the content of a URL, at most ``limit`` bytes. Raises :class:`LogError` for another status than 200,
+        and :class:`CommandError` with the exit code 69 without a response.
         """
         try:
             reply = self.request(url, limit=limit)
@@ -76,8 +67,7 @@ class Client:
         return reply.body
 
     def post(self, url: str, content: bytes) -> tuple[int, str, bytes]:
-        """Send a POST request, and return the status, the media type and the body of the response.
-
+        """Send a POST request, and return the status, the media type and the body.
         Raises :class:`LogError` without a response.
         """
         try:
@@ -104,26 +94,18 @@ class RemoteLog:
             raise CommandError(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile of the log as bytes. ``tile`` is the tile, with its level and its number.
-
-        Raises :class:`LogError` if the server does not have it.
-        """
+        """Return the content of a tile of the log. Raises :class:`LogError` if the server does not have it."""
         limit = MAX_BUNDLE_BYTES if tile.level == ENTRIES else WIDTH * HASH_BYTES
         return self._client.get(f"{self._address}/{tile.path}", limit=limit)
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text begins as a URL. ``text`` is an argument of a command, a URL or a path.
-
-    >>> is_url("https://example.org/log"), is_url("/var/lib/ararat/log")
-    (True, False)
-    """
+    """Return whether an argument of a command, a URL or a path, begins as a URL."""
     return text.lower().startswith(("http://", "https://"))
 
 
 def read_file(path: str, limit: int) -> bytes:
-    """Return the content of a file as bytes. A file that is longer than ``limit`` bytes is cut one byte after it.
-
+    """Return the content of a file. A file that is longer than ``limit`` bytes is cut one byte after it.
     Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
     """
     try:

@@ -32,12 +32,8 @@ vkey_option: Callable[..., Any] = click.option(
 
 
 def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
-    """Return the policy with the trusted logs and witnesses, or None if both options are missing.
-
-    ``policy_file`` is the value of the option ``--policy``, a path. ``vkey`` is the value of ``--vkey``, a public key.
-
-    Raises :class:`CommandError` if the value is not valid or cannot be read, or if the package for signatures is not
-    installed. Raises click.UsageError with both options.
+    """Return the trusted logs and witnesses of ``--policy`` (a path) or ``--vkey`` (a public key), or None without
+    both. Raises :class:`CommandError` for a wrong value or a missing package, and click.UsageError with both.
     """
     from ...bindings.log.errors import LogError
     from ...bindings.log.notes.keys import VerifierKey, require_signatures

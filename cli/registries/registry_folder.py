@@ -1,7 +1,6 @@
 """The folder of the registry tables that a user has installed with ``ararat registry update``.
-
-:mod:`ararat.identifiers.registries` uses only its built-in tables by default. The command ``ararat`` adds this folder
-with :func:`consulted`. A WSGI application can add a folder with ``registries.use(Path(...))``.
+The command ``ararat`` adds it with :func:`consulted`. By default, :mod:`ararat.identifiers.registries` uses only its
+built-in tables. A WSGI application can add a folder with ``registries.use(Path(...))``.
 """
 
 from __future__ import annotations
@@ -21,10 +20,8 @@ VARIABLE = "ARARAT_REGISTRIES"
 
 
 def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
-    """Return the folder of updated registries: that of the variable ``ARARAT_REGISTRIES``, or the default.
-
-    ``environ`` has the environment variables. ``platform`` is the name of the operating system, as in ``sys.platform``.
-    The default is in the data folder of the user. Raises RuntimeError if there is no home folder.
+    """Return the folder of updated registries: ``ARARAT_REGISTRIES``, or one in the data folder of the user.
+    ``platform`` is as in ``sys.platform``. Raises RuntimeError if there is no home folder.
 
     >>> registry_folder({"XDG_DATA_HOME": "/srv/data"}, "linux").as_posix()
     '/srv/data/ararat/registries'
@@ -36,9 +33,8 @@ def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys
 
 @contextmanager
 def consulted() -> Iterator[None]:
-    """Use the tables of the user in this process, before the built-in tables, until the ``with`` block ends.
-
-    At the end, print an error for each table that could not be read. The tables are in :func:`registry_folder`.
+    """Use the tables of the user (:func:`registry_folder`) before the built-in ones, until the ``with`` block ends.
+    Then print an error for each table that could not be read.
     """
     folder: Path | None = None
     # Without a home folder there are no installed tables.
@@ -61,10 +57,8 @@ def consulted() -> Iterator[None]:
 
 
 def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
-    """Return the table of a registry in a folder, or the built-in table if the folder does not contain one.
-
-    ``folder`` is the folder, and ``registry`` is the registry. Raises OSError and
-    :class:`~ararat.identifiers.registries.tables.RegistryError` if the table cannot be read.
+    """Return the table of a registry in a folder, or the built-in table without one.
+    Raises OSError and :class:`~ararat.identifiers.registries.tables.RegistryError` if it cannot be read.
     """
     from ...identifiers import registries
     from ...identifiers.registries import tables as registry_tables
@@ -82,10 +76,8 @@ def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
 
 
 def write_tables(folder: Path, tables: Iterable[AnyTable]) -> list[Path]:
-    """Write tables to a folder, and return the written files. A missing folder is created. Raises OSError.
-
-    ``folder`` is the folder, and ``tables`` are the tables. All tables are written to temporary files before the first
-    one is replaced. A full disk changes nothing.
+    """Write tables to a folder, which is created if it is missing, and return the files. Raises OSError.
+    All tables are written to temporary files before the first one is replaced. A full disk changes nothing.
     """
     from tempfile import TemporaryDirectory  # most commands write no table
 

@@ -23,11 +23,8 @@ _OWN_LINES = ("target", "successor", "spelling", "resource", "hold_reason")
 def binding_lines(
     binding: Binding, sheet: Sheet, inherited: Mapping[str, InheritedText] | None = None
 ) -> Iterator[str]:
-    """Yield the lines that show a binding on a terminal: its name, its state and the fields that have a value.
-
-    - ``binding``: the recorded binding.
-    - ``sheet``: the width and the colours of the terminal.
-    - ``inherited``: the persistence statements of prefix records that the binding does not have, by short names.
+    """Yield the lines that show a binding: its name, its state and the fields that have a value.
+    ``inherited`` has persistence statements of prefix records that the binding does not have, by short names.
     """
     from ...bindings.names.fields import FIELDS, text_of
 
@@ -76,23 +73,14 @@ def binding_lines(
 
 
 def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """Yield the line that shows the change of a binding on a terminal, such as "relocated ark:12345/x5 ->
-    https://a.example/".
-
-    - ``outcome``: the outcome of the change, such as "relocated".
-    - ``binding``: the binding after the change. Its name, target and state are shown.
-    - ``sheet``: the width and the colours of the terminal.
-    """
+    """Yield the line that shows the change of a binding, such as "relocated ark:12345/x5 -> https://a.example/"."""
     style: Style = "soft" if outcome == "unchanged" else "good"
     target = f" -> {identifier(binding.target)}" if binding.target else ""
     yield f"{sheet.paint(outcome, style)} {sheet.paint(f'{identifier(binding.identifier)}{target} ({state(binding)})')}"
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines that show one change in the history of a name: time, action, actor, and the binding after it.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines that show one change in the history of a name: time, action, actor, and the binding after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     part = f" (operation {event.operation})" if event.operation is not None else ""
     style: Style = "warning" if event.action == "withdrawn" else "good"
@@ -113,10 +101,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 
 
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines that show one change of a redirect rule: time, action, actor, and the rule after it.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines that show one change of a redirect rule: time, action, actor, and the rule after it."""
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
     yield f"{sheet.paint(moment(event.when), 'soft')}  {sheet.paint(event.action, style)}{sheet.paint(by)}"
@@ -126,10 +111,7 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines that show the record of a NAAN or shoulder: its texts, its redirect rule and its last change.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines that show the record of a NAAN or shoulder: its texts, its redirect rule and its last change."""
     yield from sheet.prose(identifier(record.prefix), style="strong")
     yield ""
     yield from _texts(record, sheet)
@@ -140,10 +122,7 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines that show a succession: the new institution, and the grants of accounts that change or stay.
-
-    ``done`` is the result of the succession. ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines that show a succession: the new institution, and the grants of accounts that change or stay."""
     word = "succeeded" if done.written else "would succeed"
     before = f", before {words(done.before)}" if done.before else ""
     record = done.record
@@ -154,10 +133,7 @@ def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines that show one change of the record of a NAAN or shoulder: time, action, actor, and its texts.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines that show one change of the record of a NAAN or shoulder: time, action, actor, and its texts."""
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
@@ -180,10 +156,7 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def state(binding: Binding) -> str:
-    """Return the state of a name in words for a terminal, such as "reserved" or "located, by 302".
-
-    ``binding`` is the recorded binding. The state of a name for tests has ", test" at its end.
-    """
+    """Return the state of a name in words, such as "located, by 302". That of a name for tests ends with ", test"."""
     return f"{_state(binding)}{', test' if binding.is_test else ''}"
 
 
@@ -197,20 +170,14 @@ def _state(binding: Binding) -> str:
 
 
 def name_and_target(before: Binding | None, after: Binding) -> str:
-    """Return the name of a changed binding with its target, and the target before the change if it was another one.
-
-    ``before`` is the binding before the change, or None for a new name.
-    """
+    """Return the name of a changed binding with its target, and the target before the change if it was another one."""
     target = f" -> {identifier(after.target)}" if after.target else ""
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
     return f"{identifier(after.identifier)}{target}{was}"
 
 
 def difference_lines(before: Binding, after: Binding, sheet: Sheet, *, indent: int) -> Iterator[str]:
-    """Yield a line for each field that a change replaced, except the target, with its new value and its old one.
-
-    ``indent`` is the number of spaces before a line.
-    """
+    """Yield a line for each field that a change replaced, except the target, with its new value and its old one."""
     for name, old, new in _differences(before, after):
         yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=indent)
 
@@ -233,7 +200,7 @@ def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, st
 
 
 def moment(when: datetime) -> str:
-    """Return a time as a text for a terminal, to the second. ``when`` is a time in UTC.
+    """Return a time in UTC as a text for a terminal, to the second.
 
     >>> moment(datetime(2026, 11, 22, 15, 0, 0))
     '2026-11-22 15:00:00Z'

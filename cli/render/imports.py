@@ -52,32 +52,21 @@ def refused_lines(
     summary: Summary, sheet: Sheet, report_file: str | None = None, word: str = "refused"
 ) -> Iterator[str]:
     """Yield the lines about the refused rows of a table, each with its line number and reason.
-
-    - ``summary``: the result of the import.
-    - ``sheet``: the width and the colours of the terminal.
-    - ``report_file``: the file with all refused rows, which is named if not all are listed; or None.
-    - ``word``: the beginning of each line, such as "refused", or "left out" for the names of a dump.
-
-    The first row with an error code also states the expected value.
+    ``report_file`` has all refused rows, and is named if not all are listed. ``word`` begins each line, such as "left
+    out". The first row with an error code also states the expected value.
     """
     yield from _rest_lines(word, summary.refused, summary.refusals, sheet, report_file, advise=True)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
     """Yield the lines about the rows of a table that have a warning, each with its line number and reason.
-
-    - ``summary``: the result of the import.
-    - ``sheet``: the width and the colours of the terminal.
-    - ``report_file``: the file with all warnings, which is named if not all are listed; or None.
+    ``report_file`` has all warnings, and is named if not all are listed.
     """
     yield from _rest_lines("warning", summary.warned, summary.warnings, sheet, report_file)
 
 
 def change_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of the first changes of an import, each with its line number and the recorded values.
-
-    ``summary`` is the result of the import. ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines of the first changes of an import, each with its line number and the recorded values."""
     for imported in summary.listed:
         yield from _difference_lines(imported, sheet)
     more = sum(getattr(summary, name) for name in _CHANGES) - len(summary.listed)
@@ -101,9 +90,7 @@ def _difference_lines(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
 
 def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Iterator[str]:
     """Yield the lines of the result of an import: how the file was read, the counts, and how to undo it.
-
-    - ``sheet``: the width and the colours of the terminal.
-    - ``word``: the word for the rows that were not imported, such as "refused" or "left out".
+    ``word`` is that for the rows that were not imported, such as "left out".
     """
     yield from _reading(summary, sheet)
     yield from sheet.prose(_counts(summary, word))
@@ -111,10 +98,7 @@ def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Itera
 
 
 def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
-    """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy.
-
-    ``migration`` is the result of reading the dump. ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy."""
     for line, name, (element, reason, remedy) in migration.omitted[:_MAX_OMITTED]:
         place = sheet.paint(f"line {line}".ljust(_LINE - 1), "soft")
         yield f"{sheet.paint('omitted'.ljust(_LINE), 'warning')}{place} {name}"
@@ -122,12 +106,7 @@ def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
 
 
 def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[str]:
-    """Yield the lines of the result of an import of a dump: what was read, what was not imported, and the checksums.
-
-    - ``migration``: the result of reading the dump.
-    - ``sheet``: the width and the colours of the terminal.
-    - ``report``: the file of the option ``--report``, or None.
-    """
+    """Yield the lines of the result of an import of a dump: what was read, what was not imported, and the checksums."""
     states = ", ".join(f"{migration.states[state]:,} {state}" for state in sorted(migration.states))
     number = sum(migration.states.values())
     yield from sheet.prose(f"Read {counted(number, 'name')} of {migration.source}: {states or 'none'}.")
@@ -156,10 +135,7 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as a mapping for JSON.
-
-    The keys are the counts of the rows, and the refused, warned and changed rows.
-    """
+    """Return the counts of an import, and its refused, warned and changed rows, as a mapping for JSON."""
     from ...middleware import Binding
 
     counts = {each.name: getattr(summary, each.name) for each in fields(summary)}
@@ -177,10 +153,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
 
 
 def dump_as_dict(migration: Migration) -> dict[str, Any]:
-    """Return the result of the import of a dump as a mapping for JSON, without the counts of its lines.
-
-    ``migration`` is the result of reading the dump.
-    """
+    """Return the result of the import of a dump as a mapping for JSON, without the counts of its lines."""
     return {
         "source": migration.source,
         "states": dict(migration.states),

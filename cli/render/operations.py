@@ -30,9 +30,7 @@ _WORD = 12
 
 def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator[str]:
     """Yield the lines of the result of an operation on many names: its counts, and how to undo it.
-
-    - ``sheet``: the width and the colours of the terminal.
-    - ``dry_run``: whether nothing was written. The first changes are then shown before the counts.
+    After a dry run, the first changes are shown before the counts.
     """
     if dry_run:
         for effect in result.effects:
@@ -45,9 +43,7 @@ def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator
 
 
 def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
-    """Yield the line that states how to undo an operation on many names.
-
-    ``operation`` is its number. None yields no line. ``sheet`` has the width and the colours of the terminal.
+    """Yield the line that states how to undo an operation on many names, or nothing for None.
 
     >>> from ..output import Sheet
     >>> list(undo_line(7, Sheet(80)))
@@ -59,27 +55,18 @@ def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
 
 def refused_lines(result: BulkResult, sheet: Sheet, advice: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield the lines about the names whose change is refused, each with its reason.
-
-    - ``result``: the result of the operation.
-    - ``sheet``: the width and the colours of the terminal.
-    - ``advice``: the remedies of the command by error code, or None.
+    ``advice`` has the remedies of the command by error code.
     """
     yield from _rest_lines("refused", result.refused, result.refusals, sheet, advice)
 
 
 def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines about new targets that are almost surely wrong.
-
-    ``result`` is the result of the operation. ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines about new targets that are almost surely wrong."""
     yield from _rest_lines("warning", result.warned, result.warnings, sheet)
 
 
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a recorded operation: number, time, action, number of names, actor, and its parameters.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines of a recorded operation: number, time, action, number of names, actor, and its parameters."""
     by = f" by {words(operation.actor)}" if operation.actor else ""
     number = sheet.paint(f"{operation.number:>6}", "strong")
     when = sheet.paint(moment(operation.started), "soft")

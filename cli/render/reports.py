@@ -30,8 +30,6 @@ _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning",
 def conformance(report: Report) -> str:
     """Return how well an identifier follows the syntax: "strict", "liberal", "outside" or "invalid".
 
-    ``report`` is the result of the inspection of the identifier.
-
     >>> from ...identifiers import examine
     >>> conformance(examine("ark:12345"))
     'invalid'
@@ -41,9 +39,6 @@ def conformance(report: Report) -> str:
 
 def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterator[str]:
     """Yield the lines of the report of ``ararat inspect`` about one identifier. Empty sections are omitted.
-
-    ``report`` is the result of the inspection. ``sheet`` has the width and the colours of the terminal. ``site`` is
-    what a store knows about the identifier, or None.
 
     >>> from ...identifiers import examine
     >>> next(report_lines(examine("ark:12345/x"), Sheet(80)))
@@ -72,8 +67,6 @@ def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -
 
 def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterator[str]:
     """Yield the line of ``ararat inspect`` about one of several identifiers: its normal form or its first problem.
-
-    ``report``, ``sheet`` and ``site`` are those of :func:`report_lines`.
 
     >>> from ...identifiers import examine
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
@@ -105,10 +98,7 @@ def _headline(found: IdentifierVerdict) -> str:
 
 
 def comparison_lines(comparison: Comparison, sheet: Sheet, verdicts: Sequence[IdentifierVerdict]) -> Iterator[str]:
-    """Yield the lines of ``ararat equal``: the result, both normal forms, and a caret at their first difference.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines of ``ararat equal``: the result, both normal forms, and a caret at their first difference."""
     style: dict[str, Style] = {
         "equivalent": "good",
         "different": "warning",
@@ -139,13 +129,8 @@ def comparison_lines(comparison: Comparison, sheet: Sheet, verdicts: Sequence[Id
 
 
 def match_line(match: Match, line: int, column: int, normal_form: str | None, sheet: Sheet) -> str:
-    """Return the line of ``ararat find`` about an identifier: place, text, suggestion with its reason, and normal
-    form.
-
-    - ``match``: the identifier that was found in a text.
-    - ``line`` and ``column``: its place in the text, from 1.
-    - ``normal_form``: its normal form, or None for an invalid identifier.
-    - ``sheet``: the width and the colours of the terminal.
+    """Return the line of ``ararat find`` about an identifier: place, text, suggestion with its reason, and normal form.
+    ``line`` and ``column`` count from 1.
 
     >>> from ...identifiers import Match
     >>> match_line(Match(4, 15, "ark:12345/x"), 1, 5, "ark:12345/x", Sheet(80))
@@ -164,12 +149,7 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
 
 
 def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a problem: severity, message, the place with a caret, the expected input and the rule.
-
-    - ``problem``: the problem of an identifier.
-    - ``text``: the text of the identifier.
-    - ``sheet``: the width and the colours of the terminal.
-    """
+    """Yield the lines of a problem: severity, message, the place with a caret, the expected input and the rule."""
     style = _SEVERITIES[problem.severity]
     yield from sheet.field(problem.severity.capitalize(), f"{problem.message} [{problem.code}]", style=style)
     line, carets = _point_at(text, problem.start, problem.end, sheet)
@@ -179,10 +159,7 @@ def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
 
 
 def suggestion_lines(text: str, sheet: Sheet) -> Iterator[str]:
-    """Yield a line for each identifier that a text probably means, with the corrections in words.
-
-    ``text`` is the text of an invalid identifier. ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield a line for each identifier that an invalid one probably means, with the corrections in words."""
     for each in suggestions(text):
         yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.differences)})")
 

@@ -14,10 +14,7 @@ _BAR = 40
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one event of a trace: its start, a hop (one request with its response), or its end.
-
-    ``sheet`` has the width and the colours of the terminal.
-    """
+    """Yield the lines of one event of a trace: its start, a hop (one request with its response), or its end."""
     if isinstance(event, Start):
         yield from _start(event, sheet)
     elif isinstance(event, Hop):

@@ -25,16 +25,12 @@ class Placement:
     """The place at which an application answers, and its role. The settings say what it answers.
 
     - ``prefix``: the public resolver prefix. ``address``: the URL of the server, which can be the same.
-    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
-      link.
+    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
     - ``trusted_hosts``: the host names of the inspector; None for any.
-    - ``trusted_proxies``: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
-      for each proxy, are trusted.
-    - ``only``: the one role "names" or "desk", or None for both.
-    - ``demo``: whether to mount the demo site. Its database is temporary.
-    - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
-    - ``first_secret``: the secret of the link that creates the first account, or None.
-    - ``on_resolve``: a function that is called for each resolution, or None.
+    - ``trusted_proxies``: the number of reverse proxies, each of which adds a value to X-Forwarded-For.
+    - ``only``: the one role "names" or "desk", or None for both. ``demo``: mount the demo site.
+    - ``resume``: carry out unfinished jobs now, in threads, and not after the first request to the desk or API.
+    - ``first_secret``: the secret of the link that creates the first account.
     """
 
     prefix: str
@@ -52,8 +48,6 @@ class Placement:
 def resolver_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the resolver that options of a command state, except its prefix and inspector.
 
-    ``options`` has the values of the options by their names.
-
     >>> resolver_settings({"cache": 60, "naans": (), "hsts": None, "cors": ("none",), "port": 8000})
     {'cache': 60, 'cors': False}
     """
@@ -65,9 +59,7 @@ def resolver_settings(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def inspector_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the inspector that options of a command state, except those of :class:`Placement`.
-
-    ``options`` has the values of all options by their names. Raises ValueError, UsageError and CommandError for a wrong
-    option of the sign-in.
+    Raises ValueError, UsageError and CommandError for a wrong option of the sign-in.
     """
     sign_in = SignIn.of(options)
     return {
@@ -85,9 +77,7 @@ def _given_options(settings: type, options: Mapping[str, Any]) -> dict[str, Any]
 
 def wsgi_application_of(options: Mapping[str, Any], bindings: Bindings, placement: Placement) -> WSGIApplication:
     """Return the WSGI application with the resolver and the inspector for options of ``ararat serve``.
-
-    ``options`` has the values of the options by their names. ``bindings`` is the store of the names. Raises ValueError,
-    NotImplementedError, UsageError and CommandError for a wrong option.
+    Raises ValueError, NotImplementedError, UsageError and CommandError for a wrong option.
     """
     resolver = resolver_settings(options)
     if placement.only != "names":
@@ -114,11 +104,9 @@ def compose(
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
 
-    ``bindings`` is the store of the names. ``settings`` and ``resolver`` are the settings of the inspector and of the
-    resolver, without those of the ``placement``.
-
-    Requests of a trace to the address are answered in process. At the prefix, only names are answered in process,
-    unless the inspector is at the root of the prefix: another application can answer the other paths. Raises
+    ``settings`` and ``resolver`` are the settings of the inspector and of the resolver, without those of the
+    ``placement``. Requests of a trace to the address are answered in process. At the prefix, only names are answered in
+    process, unless the inspector is at the root of the prefix: another application can answer the other paths. Raises
     ValueError for an invalid setting, network, resolver or path.
     """
     from werkzeug.middleware.dispatcher import DispatcherMiddleware

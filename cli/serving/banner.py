@@ -24,14 +24,8 @@ def lines(
     inspector: str | None,
     first_secret: str | None = None,
 ) -> Iterator[str]:
-    """Yield the lines that ``ararat serve`` prints when it is ready.
-
-    - ``sheet``: the width and the colours of the terminal.
-    - ``bindings``: the store of the names.
-    - ``options``: the parameters of the command.
-    - ``address``: the URL of the server.
-    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
-    - ``first_secret``: the secret of the link that creates the first account, or None.
+    """Yield the lines that ``ararat serve`` prints when it is ready. ``options`` are the parameters of the command.
+    ``inspector`` and ``first_secret`` are those of :class:`.application.Placement`.
     """
     from ...webapp.accounts import first_account
 

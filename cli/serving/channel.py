@@ -66,10 +66,7 @@ class Pace:
         self.deadline = now + min(SLOW_SECONDS, most)
 
     def move(self, octets: int, now: float) -> None:
-        """Count bytes that a client has sent or read, so that it gets more time.
-
-        ``octets`` is the number of bytes. ``now`` is the time in seconds of the monotonic clock.
-        """
+        """Count bytes that a client has sent or read, so that it gets more time. ``now`` is monotonic, in seconds."""
         self.deadline = min(now + self._most, self.deadline + octets / LEAST_RATE)
 
 
@@ -127,12 +124,9 @@ class Channel(HTTPChannel):
         return sent
 
     def readable(self) -> bool:
-        """Return whether the channel waits for input. Close it if its client is too slow.
-
-        The loop of waitress calls it at least once a second, before it waits for events. A channel that is closed later
-        would leave its events to a new connection with the same file descriptor.
-
-        waitress would wait for such a client forever, and so would a thread whose answer is not complete.
+        """Return whether the channel waits for input. Close it if its client is too slow, for which waitress would wait
+        forever. The loop of waitress calls it at least once a second, before it waits for events. A channel that is
+        closed later would leave its events to a new connection with the same file descriptor.
         """
         if self._is_refused or time.monotonic() >= self._next_check:
             self._check_pace()
@@ -188,9 +182,7 @@ class Channel(HTTPChannel):
 
     @property
     def is_page(self) -> bool:
-        """Whether the current request is for a page, which computes: neither for a name without a query, nor a check of
-        the health.
-        """
+        """Whether the current request computes, unlike one for a name without a query or a check of the health."""
         request = cast("_Parser", self.requests[0])
         if request.error or request.below == "/healthz":
             return False
@@ -202,9 +194,7 @@ class Channel(HTTPChannel):
         return self._head is not None or self._body is not None or bool(self.total_outbufs_len)
 
     def slowness(self, now: float) -> tuple[bool, bool, bool, float, float]:
-        """Return a key by which the slowest connection is the first. ``now`` is the time in seconds of the monotonic
-        clock.
-        """
+        """Return a key by which the slowest connection is the first. ``now`` is monotonic, in seconds."""
         age = now - self.began
         return bool(self.requests), not self.is_unfinished, age < 1, self.octets / max(age, 1.0), self.began
 

@@ -1,8 +1,5 @@
-"""The demo site of ``ararat serve``, which needs no network.
-
-:func:`create_demo` returns a Flask site about a mountain. :data:`SAMPLES` are names for its pages, one for each kind of
-binding. They are under the example NAAN 12345 and in the namespace ``urn:example``. :func:`load` binds them. Load them
-only into a temporary database, because these names belong to no one.
+"""The demo site of ``ararat serve`` (:func:`create_demo`), which needs no network. :func:`load` binds :data:`SAMPLES`,
+names for its pages, which belong to no one: use only a temporary database.
 """
 
 from __future__ import annotations
@@ -32,10 +29,8 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """An example name of the demo site, with its target and a text that explains it.
-
-    ``page`` is the path of its target below :data:`MOUNT`, or None. ``lesson`` explains what happens when a user
-    follows the name. ``withdrawn`` is the reason why it is withdrawn, or None.
+    """An example name of the demo site, with its target and a ``lesson``: what happens when a user follows the name.
+    ``page`` is the path of its target below :data:`MOUNT`. ``withdrawn`` is the reason why it is withdrawn.
     """
 
     identifier: str
@@ -164,10 +159,7 @@ _PAGES = {
 
 
 def load(bindings: Bindings) -> None:
-    """Bind the example names :data:`SAMPLES` of the demo site. ``bindings`` is an empty database.
-
-    Raises :class:`~ararat.middleware.BindingConflict` if a name is already bound otherwise.
-    """
+    """Bind :data:`SAMPLES` in an empty database. Raises :class:`~ararat.middleware.BindingConflict`."""
     for sample in SAMPLES:
         resource = f"demo:{sample.title}"
         bindings.bind(
@@ -184,7 +176,6 @@ def load(bindings: Bindings) -> None:
 
 def is_unchanged(bindings: Bindings) -> bool:
     """Return whether a database has only what :func:`load` has written: no account, and no other change.
-
     Raises :class:`~ararat.middleware.BindingsUnavailable`.
     """
     from ...webapp.accounts.store import Accounts

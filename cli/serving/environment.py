@@ -1,7 +1,6 @@
 """The ready applications ``ararat.wsgi`` and ``ararat.asgi``, which read the variables of ``ararat serve``.
-
-The options of the command define the variables, their types and their defaults. So the same environment gives the same
-answers. The server decides the address and the processes: ``ARARAT_HOST`` and ``ARARAT_PORT`` are not read.
+The same environment gives the same answers. The server decides the address and the processes: ``ARARAT_HOST`` and
+``ARARAT_PORT`` are not read.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class InvalidEnvironment(Exception):
 
 def wsgi_application() -> WSGIApplication:
     """Return the application of ``ararat serve`` as the environment configures it: the resolver and the inspector.
-
     Raises :class:`InvalidEnvironment`. If the database cannot be opened, the reason is written to the server log, and
     requests for names are answered with 503.
     """
@@ -69,7 +67,6 @@ def wsgi_application() -> WSGIApplication:
 
 def asgi_application() -> ResolverASGIMiddleware | MountedASGI:
     """Return the resolver of ``ararat serve`` as an ASGI application, with ``/healthz``. Other paths answer 404.
-
     The inspector is a WSGI application, so it is not included. Raises :class:`InvalidEnvironment`.
     """
     from ...middleware import ResolverASGIMiddleware

@@ -1,8 +1,6 @@
 """The requests of ``ararat serve`` that wait for a thread. They wait in a queue, and hold no thread meanwhile.
-
-The threads share one interpreter. More threads that compute end nothing sooner, but the loop that reads requests and
-sends answers waits for all of them, many times in each round. So few requests begin at once. A request that takes
-longer usually waits for a database, so that another one can begin.
+The threads share one interpreter, and the loop that reads requests and sends answers waits for all of them. So few
+requests begin at once. One that takes longer usually waits for a database, so that another one can begin.
 """
 
 from __future__ import annotations
@@ -28,11 +26,9 @@ NAME_SECONDS = 0.02
 class FairQueue:
     """A queue of the requests that wait for a thread, in which clients take turns.
 
-    A client with many requests waits longest. A page also waits for a slot of ``pages``. Requests for names do not wait
-    for pages. A request is a connection with the attributes ``client`` and ``is_page``, and gets its slot as the
-    attribute ``slot``. ``notify`` wakes a thread, which then looks for a request.
-
-    It has the methods of a deque that waitress uses. Waitress holds a lock when it calls them.
+    A page also waits for a slot of ``pages``. Requests for names do not wait for pages. A request is a connection with
+    the attributes ``client`` and ``is_page``, and gets its slot as the attribute ``slot``. ``notify`` wakes a thread,
+    which then looks for a request. Waitress holds a lock when it calls the methods, which are those of a deque.
 
     >>> from types import SimpleNamespace
     >>> queue = FairQueue()

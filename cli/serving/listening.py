@@ -14,22 +14,15 @@ TRIED = 100
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
-    """Return the host names at which the inspector answers: those of this machine, of a socket and of URLs.
-
-    ``listener`` is the listening socket. ``addresses`` are the URLs. An IPv6 address is in brackets. Raises ValueError
-    for a URL that is not valid.
-
-    >>> with listen("127.0.0.1", 0) as listener:
-    ...     hosts_of(listener, "https://example.org")
-    ['127.0.0.1', 'localhost', '[::1]', 'example.org']
+    """Return the host names at which the inspector answers: those of this machine, of a listening socket and of URLs.
+    An IPv6 address is in brackets. Raises ValueError for a URL that is not valid.
     """
     return host_names(str(listener.getsockname()[0]), *addresses)
 
 
 def host_names(listening: str, *addresses: str) -> list[str]:
-    """Return the host names at which the inspector answers: those of this machine, of an IP address and of URLs.
-
-    ``listening`` is the IP address of the listening socket. ``addresses`` are the URLs. An IPv6 address is in brackets.
+    """Return the host names at which the inspector answers: those of this machine, of the IP address ``listening`` and
+    of URLs. An IPv6 address is in brackets.
 
     >>> host_names("127.0.0.1", "https://example.org")
     ['127.0.0.1', 'localhost', '[::1]', 'example.org']
@@ -39,20 +32,13 @@ def host_names(listening: str, *addresses: str) -> list[str]:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Return whether ``listener`` has a loopback address, so that only this machine can reach it.
-
-    >>> with listen("127.0.0.1", 0) as listener:
-    ...     is_loopback(listener)
-    True
-    """
+    """Return whether a socket has a loopback address, so that only this machine can reach it."""
     return ip_address(str(listener.getsockname()[0]).partition("%")[0]).is_loopback
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a TCP socket that listens on ``host`` and ``port``.
-
-    Port 0 selects any free port, None the first free one from :data:`FIRST_PORT` on. Raises OSError if the port is in
-    use, or if the host is not an address of this machine.
+    """Return a listening TCP socket. Port 0 is any free port, None the first free one from :data:`FIRST_PORT` on.
+    Raises OSError if the port is in use, or if the host is not an address of this machine.
     """
     family, _, _, _, _ = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     ports = range(FIRST_PORT, FIRST_PORT + TRIED) if port is None else [port]
@@ -66,12 +52,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the URL by which a browser on this machine reaches a server. ``listener`` is its listening socket.
-
-    >>> with listen("127.0.0.1", 0) as listener:
-    ...     address_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
-    True
-    """
+    """Return the URL by which a browser on this machine reaches a server."""
     host, port = str(listener.getsockname()[0]), listener.getsockname()[1]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a wildcard address includes loopback
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,10 +1,6 @@
 """Log lines in printable ASCII, and whole lines only.
-
-A log message can contain text from requests, files or other servers. Escaping prevents forged lines, and escape
-sequences that act on the terminal of a reader.
-
-On a full disk a handler of :mod:`logging` would write a traceback to standard error for each record, and half a line to
-the log. The handlers of this module write one warning, and then nothing until the log can be written again.
+A log message can contain text from requests, files or other servers. Escaping prevents forged lines and sequences that
+act on a terminal. On a full disk, the handlers write one warning, and then nothing until the log can be written again.
 """
 
 from __future__ import annotations
@@ -25,11 +21,11 @@ FOR_COMMANDS = "ararat: %(message)s"
 
 
 class PlainFormatter(logging.Formatter):
-    """A formatter of log records that escapes all characters except printable ASCII.
+    r"""A formatter of log records that escapes all characters except printable ASCII.
 
-    >>> record = logging.LogRecord("ararat", logging.WARNING, "", 0, "no\\x1b[2J\\nsuch", None, None)
+    >>> record = logging.LogRecord("ararat", logging.WARNING, "", 0, "no\x1b[2J\nsuch", None, None)
     >>> PlainFormatter("%(levelname)s %(message)s").format(record)
-    'WARNING no\\\\u{1b}[2J\\\\u{a}such'
+    'WARNING no\\u{1b}[2J\\u{a}such'
     """
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is that of the base class
@@ -87,8 +83,7 @@ class WholeLines(logging.Handler):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is that of the base class
         """Write one warning to standard error about a record that cannot be written.
-
-        The next warning follows only after a record was written.
+        The next follows after a written one.
         """
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
@@ -146,8 +141,7 @@ class LogStream(WholeLines, logging.StreamHandler[TextIO]):
 
 def log_plainly(form: str) -> None:
     """Log warnings and errors to standard error in printable ASCII, unless the program has already set up logging.
-
-    ``form`` is the format of a line, as for :class:`logging.Formatter`. A second call changes the format.
+    ``form`` is the format of a line (:class:`logging.Formatter`). A second call changes it.
     """
     ours = [handler for handler in logging.root.handlers if isinstance(handler.formatter, PlainFormatter)]
     for handler in ours or [LogStream(sys.stderr, "standard error")]:

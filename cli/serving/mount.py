@@ -1,7 +1,6 @@
 """The path of the public addresses, such as ``/ids`` of ``https://example.org/ids``.
-
-A proxy sends the whole path, or removes this one. In both cases the applications get it as the mount, which WSGI
-names ``SCRIPT_NAME`` and ASGI ``root_path``. So they answer below it, and their links include it.
+A proxy sends the whole path, or removes this one. In both cases the applications get it as the mount (``SCRIPT_NAME``
+of WSGI, ``root_path`` of ASGI). So they answer below it, and their links include it.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 
 
 class Mounts:
-    """The mounts of an application: the paths of its public addresses. Of two addresses with one host, the first
-    counts.
+    """The paths of the public addresses of an application. Of two addresses with one host, the first counts.
 
     >>> mounts = Mounts(["https://example.org/ids", "https://look.example"])
     >>> mounts.of("/ids/desk", "127.0.0.1:8000"), mounts.of("/desk", "example.org"), mounts.of("/desk", "look.example")
@@ -56,7 +54,6 @@ class Mounts:
 
 class MountedWSGI:
     """A WSGI application at the path of its public addresses. A mount that the server has set is kept.
-
     A request target that is not a path gets no mount, so that the application refuses it.
     """
 

@@ -1,7 +1,5 @@
 """The names role: the resolver in front of a site without pages, which has ``/healthz`` and answers 404 elsewhere.
-
-It reads no accounts and writes nothing, so a role of PostgreSQL that can only SELECT is enough, also on a standby. The
-desk role has the inspector, the desk and the APIs, and no names for readers.
+It reads no accounts and writes nothing, so a role of PostgreSQL that can only SELECT is enough, also on a standby.
 """
 
 from __future__ import annotations
@@ -77,16 +75,9 @@ def names_application(
     on_resolve: Callable[[Resolution], object] | None = None,
     **settings: Any,
 ) -> WSGIApplication:
-    """Return the WSGI application of a server that only resolves names, without the inspector and the desk.
-
-    - ``bindings``: the store of the names.
-    - ``prefix``: the public resolver prefix.
-    - ``also``: further addresses of the server.
-    - ``inspector``: the URL of an inspector on another server, or None.
-    - ``trusted_proxies``: the number of reverse proxies whose fields are trusted.
-    - ``secret``: the secret that the proxies add, or None.
-    - ``on_resolve``: a function that is called for each resolution, or None.
-    - ``settings``: the settings of the resolver.
+    """Return the WSGI application of a server that only resolves names, without the inspector and the desk. ``prefix``
+    is the public resolver prefix, ``also`` are further addresses, and ``inspector`` is a URL on another server. The
+    fields of this number of ``trusted_proxies``, with their ``secret``, are trusted. The resolver has the ``settings``.
     """
 
     def site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -110,8 +101,7 @@ def names_application(
 
 class WithoutNames:
     """The desk role: ``app`` without names for readers, who use the resolver at ``prefix``.
-
-    There is no redirect to ``prefix``: a front server that sends names here by mistake would redirect without end.
+    It does not redirect to ``prefix``: a front server that sends names here by mistake would redirect without end.
     """
 
     def __init__(self, app: WSGIApplication, prefix: str, schemes: Iterable[str] | None = None) -> None:

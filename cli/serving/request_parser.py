@@ -38,8 +38,7 @@ class RequestParser(HTTPRequestParser):
       taken for the body. In HTTP/1.0 it ignores Transfer-Encoding.
     - Its host (section 3.2): waitress joins two fields Host.
 
-    ``ahead`` gets the bytes that follow the request. ``mounts`` are the paths at which the application is mounted, and
-    ``limits`` the limits of its bodies. A body for which there is no space is refused.
+    ``ahead`` gets the bytes that follow the request. A body for which there is no space is refused.
     """
 
     path: str
@@ -99,10 +98,8 @@ class RequestParser(HTTPRequestParser):
 
 
 class BodyBuffer(OverflowableBuffer):
-    """A body that is being received: at most ``most`` bytes in memory or in a temporary file.
-
-    A longer one is ignored, and counted. ``expected`` is its length, or 0 if it is unknown. ``is_refused``: there is no
-    space for it.
+    """A body that is being received: at most ``most`` bytes in memory or in a temporary file. A longer one is ignored,
+    and counted. ``expected`` is its length, or 0 if it is unknown. ``is_refused``: there is no space for it.
     """
 
     def __init__(self, most: int, expected: int, space: BodySpace = body_space) -> None:

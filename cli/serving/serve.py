@@ -1,6 +1,5 @@
 """The command ``serve``: run the inspector, a resolver and the demo site.
-
-Its options set the inspector and the resolver. Each option has an environment variable, named ARARAT_ and the option.
+Each of its options has an environment variable, named ARARAT_ and the option.
 """
 
 from __future__ import annotations
@@ -223,9 +222,8 @@ def _listener(host: str, port: int | None) -> socket.socket:
 
 @contextmanager
 def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
-    """Open the access log of the server, and yield the function that logs a resolution.
-
-    ``place`` is the path of the log. None yields None. A file can be rotated: the log then continues in a new file.
+    """Open the access log, and yield the function that logs a resolution, or None.
+    A file can be rotated: the log then continues in a new file.
     """
     from ...middleware import log_resolutions
 
@@ -306,14 +304,9 @@ def opened(
     search_names: int | None = None,
 ) -> Bindings:
     """Return the bindings of a store that a command names.
-
-    - ``store``: the database, or the file with a table.
-    - ``profile``: the IRI policy that changes must follow, or None.
-    - ``create``: whether to create a missing database.
-    - ``state``: the file with the served copy of a table, or None.
-    - ``test_naans``: the NAANs for tests that this site permits.
-    - ``read_seconds``: the limit of a statement of a reader; None permits any time.
-    - ``search_seconds``, ``search_names``: the limits of a list or search; None is the default.
+    ``create`` creates a missing database. ``state`` is the file with the served copy of a table. ``profile`` is the IRI
+    policy of changes. ``test_naans`` are permitted NAANs for tests. ``read_seconds`` limits a statement of a reader;
+    None permits any time. ``search_seconds`` and ``search_names`` limit a list or search.
     """
     from ...bindings.open import open_file
     from ...middleware import open_bindings
@@ -340,10 +333,7 @@ def opened(
 
 
 def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
-    """Return the files that other users can read: of a database with accounts, and with secrets and tokens.
-
-    ``store`` is the store that the command names. ``options`` has the values of the options.
-    """
+    """Return the files that other users can read: of a database with accounts, and with secrets and tokens."""
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]
 

@@ -1,8 +1,6 @@
-"""The server of ``ararat serve``.
-
-:func:`run` serves an application at a socket (:mod:`.listening`) until a signal arrives. The server is waitress. It
-reads requests and sends answers (:mod:`.channel`) without a thread for each connection, so slow clients hold no thread.
-A request holds one of the threads only while the application answers it.
+"""The server of ``ararat serve``: waitress at a socket (:mod:`.listening`), until a signal arrives.
+It reads requests and sends answers (:mod:`.channel`) without a thread for each connection. A request holds a thread
+only while the application answers it.
 """
 
 from __future__ import annotations
@@ -87,15 +85,9 @@ def run(
 ) -> None:
     """Serve an application until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
 
-    - ``app``: the WSGI application.
-    - ``listener``: the listening socket.
-    - ``ready``: a function that is called when the server listens.
-    - ``trusted_proxies``: the number of reverse proxies. With a proxy, one address can have any number of connections.
-    - ``secret``: the secret of the proxies, or None. ``mounts``: the paths at which the application is mounted.
-    - ``limits``: the limits of the bodies of requests. None: those of a site without a user of the web server.
-    - ``threads``: the number of threads that answer requests.
-
-    At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
+    ``ready`` is called when the server listens. With ``trusted_proxies``, one address can have any number of
+    connections. The default of ``limits`` is that of a site without a user of the web server. At the end, open streams
+    stop at once. Other answers have :data:`GRACE_SECONDS` to finish.
     """
     log_plainly(FOR_SERVERS)
     # waitress would log a line for each request that waits for a thread.
@@ -168,10 +160,8 @@ def _share_threads(server: Any) -> None:
 
 
 def _accept_many(server: Any) -> None:
-    """Let the server accept all waiting connections at once, until one client has :data:`ACCEPTED_AT_ONCE`.
-
-    waitress accepts one in each round of its loop. A round looks at all connections, so that a client would wait for a
-    round for each connection that was opened before its own.
+    """Let the server accept all waiting connections at once, until one client has :data:`ACCEPTED_AT_ONCE`. waitress
+    accepts one in each round of its loop, so that a client would wait for each connection before its own.
     """
     accept_one = server.handle_accept
 
@@ -194,7 +184,6 @@ def _accept_many(server: Any) -> None:
 
 class Stoppable:
     """A WSGI application whose streams end when the server stops.
-
     A stream is an answer with the field ``X-Accel-Buffering``. It yields data at least once a second, and ends after
     that. An event stream ends with an event ``end``, so that its client does not reconnect.
     """

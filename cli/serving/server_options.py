@@ -1,8 +1,6 @@
 """The options of ``ararat serve``, which are also the variables of ``ararat.wsgi`` and ``ararat.asgi``.
-
-Each option is declared once: those of the server in :data:`SERVER_OPTIONS`, the settings of the inspector in
-:class:`~ararat.webapp.settings.InspectorSettings`, and those of the resolver in
-:class:`~ararat.middleware.resolution.settings.Settings`. The variables and docs/settings.md come from the declarations.
+Each is declared once: here (:data:`SERVER_OPTIONS`), in :class:`~ararat.webapp.settings.InspectorSettings`, or in
+:class:`~ararat.middleware.resolution.settings.Settings`. The variables and docs/settings.md come from these.
 """
 
 from __future__ import annotations
@@ -23,13 +21,8 @@ from ..options import Number, WholeNumber
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerOption:
     """The declaration of an option of ``ararat serve``, unless it is a setting of the resolver.
-
-    - ``name``: the option, such as "--port". An option with "/" has a second name, which means no.
-    - ``text``: what it does, for ``ararat serve --help`` and docs/settings.md.
-    - ``metavar``: the name of its value. An option without it is a flag.
-    - ``type``: the type of its value; None for a text.
-    - ``default``: the default. ``shown``: the default in words.
-    - ``is_list``: whether the option can be repeated.
+    An option with "/" in its ``name`` has a second name, which means no. One without ``metavar`` is a flag. ``shown``
+    is the default in words. ``is_list``: the option can be repeated.
     """
 
     name: str
@@ -215,19 +208,15 @@ def inspector_options() -> list[ServerOption]:
 
 
 def server_options(command: Any) -> Any:
-    """Add the options of the server and of the inspector to a command of click, and return the command.
-
-    ``command`` is the command or its function.
-    """
+    """Add the options of the server and of the inspector to a command of click or its function, and return this."""
     for each in reversed([*SERVER_OPTIONS, *inspector_options()]):
         command = each.add(command)
     return command
 
 
 def resolver_options(command: Any) -> Any:
-    """Add an option for each setting of the resolver to a command of click, and return the command.
-
-    ``command`` is the command or its function. An option that is not given keeps the default of the setting.
+    """Add an option for each setting of the resolver to a command of click or its function, and return this.
+    An option that is not given keeps the default of the setting.
     """
     for each in reversed([each for each in described(Settings) if each.has_option]):
         name, more = each.option, dict[str, Any](default=None)

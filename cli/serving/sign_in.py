@@ -36,17 +36,12 @@ class SignIn(NamedTuple):
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> SignIn:
-        """Return the options for the sign-in.
-
-        ``options`` has the values of all options of the command by their names.
-        """
+        """Return the options for the sign-in among all options of the command."""
         return cls(*(options[name] for name in cls._fields))
 
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
         """Return the settings of the application for the user that a proxy has signed in.
-
-        ``trusted_proxies`` is the number of reverse proxies. Raises UsageError if no proxy can have set the fields, and
-        CommandError without a secret or with a wrong file.
+        Raises UsageError if no proxy can have set the fields, and CommandError without a secret or with a wrong file.
         """
         user, file = self.remote_user, self.remote_user_secret_file
         if user == "REMOTE_USER" and not file:
@@ -86,18 +81,12 @@ class SignIn(NamedTuple):
         }
 
     def proxy_secret(self, trusted_proxies: int) -> trusted_proxy.ProxySecret | None:
-        """Return the secret that the proxies must add, so that their fields are trusted, or None. No user is read.
-
-        ``trusted_proxies`` is the number of reverse proxies.
-        """
+        """Return the secret that the proxies must add, so that their fields are trusted, or None. No user is read."""
         secret = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
         return trusted_proxy.ProxySecret(secret, self.remote_user_secret_field) if secret else None
 
     def user_source(self, trusted_proxies: int) -> trusted_proxy.RemoteUser | None:
-        """Return the source of the user that a proxy has signed in, or None.
-
-        ``trusted_proxies`` is the number of reverse proxies. Raises the errors of :meth:`of_proxy`.
-        """
+        """Return the source of the user that a proxy has signed in, or None. Raises the errors of :meth:`of_proxy`."""
         user = self.of_proxy(trusted_proxies).get("remote_user")
         return None if user is None else trusted_proxy.RemoteUser.of_setting(user, self.proxy_secret(trusted_proxies))
 
@@ -122,9 +111,7 @@ class SignIn(NamedTuple):
 
 
 def warn_of_underscores(options: Mapping[str, Any]) -> None:
-    """Write a warning to the server log if clients can send the header fields of the proxies.
-
-    ``options`` has the values of the options of the command. The server of this process can pass on fields with an
+    """Log a warning if clients can send the header fields of the proxies: some servers pass on fields with an
     underscore. The WSGI environ has one key for both spellings.
     """
     server = trusted_proxy.server_that_keeps_underscores()

@@ -23,7 +23,6 @@ _ROBOTS = ("Googlebot", "*")
 
 def addresses(url: WebURL) -> list[str]:
     """Return the IP addresses of the host of a URL to which this machine has a route.
-
     The list is empty for a URL with an address as its host, and for a host that is not found.
     """
     if url.address is not None:

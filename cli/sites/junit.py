@@ -1,7 +1,4 @@
-"""Write the results of a check as a JUnit file, which systems for continuous integration show.
-
-The elements are those that Jenkins and GitLab read: testsuites, testsuite, testcase, failure and system-out.
-"""
+"""Write the results of a check as a JUnit file, with the elements that Jenkins and GitLab read."""
 
 from __future__ import annotations
 
@@ -24,11 +21,7 @@ class JUnitCase(NamedTuple):
 
 
 def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
-    """Return a JUnit report as an XML document in UTF-8. ``suite`` is its name, and ``cases`` are the test cases.
-
-    >>> document("names", [JUnitCase("ark:12345/x", "names", ["404"])]).count(b"<failure ")
-    1
-    """
+    """Return a JUnit report as an XML document in UTF-8."""
     failed = str(sum(bool(case.failures) for case in cases))
     counts = {"name": xml_text.valid(suite), "tests": str(len(cases)), "failures": failed, "errors": "0"}
     root = ET.Element("testsuites", counts)
@@ -47,10 +40,6 @@ def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
 
 
 def write_junit(file: str, suite: str, cases: Sequence[JUnitCase]) -> None:
-    """Write a JUnit report to a file.
-
-    ``file`` is the path of the file, ``suite`` is the name of the report, and ``cases`` are the test cases. Raises
-    :class:`~ararat.cli.errors.CommandError` if the file cannot be written.
-    """
+    """Write a JUnit report to a file. Raises :class:`~ararat.cli.errors.CommandError` if it cannot be written."""
     with writing(file), streams.replaced(file) as stream:
         stream.write(document(suite, cases))

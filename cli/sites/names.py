@@ -39,11 +39,7 @@ class NameResult(NamedTuple):
 
 def check_names(site: RunningSite, file: str | None, database: str | None, *, as_json: bool, junit: str | None) -> int:
     """Request each name from a running site, print the results, and return the exit code of ``check --url``.
-
-    - ``file``: a table of names, or a text with one name a line. None requests the names of ``database``.
-    - ``database``: the database with the expected answers, or None.
-    - ``as_json``: whether the results are printed as JSON.
-    - ``junit``: the file for a JUnit report, or None.
+    The names are in the table or text ``file``, or else those of ``database``, which has the expected answers.
     """
     if file is None and database is None:
         raise click.UsageError("no names are given; give FILE, - or --database URL")

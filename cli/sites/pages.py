@@ -31,10 +31,8 @@ _MAX_DELAY = 10.0
 
 class Robots:
     """The rules of the robots.txt of a site for this program (RFC 9309).
-
-    ``delay`` is the pause between two requests in seconds that the site asks for, at most 10. ``sitemaps`` are the
-    addresses of sitemaps. Raises :class:`~ararat.cli.errors.CommandError` if the site does not answer, or
-    the answer is an error of the server.
+    ``sitemaps`` are the addresses of sitemaps. ``delay`` is the pause that the site asks for, at most 10 seconds.
+    Raises :class:`~ararat.cli.errors.CommandError` without an answer, or for an error of the server.
     """
 
     def __init__(self, site: RunningSite) -> None:
@@ -64,9 +62,8 @@ class SitePage(NamedTuple):
 
 
 class SiteListing:
-    """The list of the pages of a site to check, and the number of URLs that are left out.
-
-    ``hosts`` are the hosts whose URLs are pages of the site, besides its own. ``most`` is the largest number of pages.
+    """The list of at most ``most`` pages of a site to check, and the number of URLs that are left out.
+    ``hosts`` are the hosts whose URLs are pages of the site, besides its own.
     """
 
     def __init__(self, site: RunningSite, hosts: Iterable[str], most: int) -> None:
@@ -78,11 +75,7 @@ class SiteListing:
         self.is_cut = False
 
     def add(self, text: str) -> None:
-        """Add a page to the list.
-
-        ``text`` is a URL, a path, or an identifier, which is a path below the site. URLs of other hosts are only
-        counted.
-        """
+        """Add a page to the list: a URL, a path, or an identifier below the site. Other hosts are only counted."""
         if "://" not in text[:10]:
             base = self._site.address if not text.startswith("/") else self._site.origin
             text = f"{base}{'' if text.startswith('/') else '/'}{text}"
@@ -105,7 +98,6 @@ class SiteListing:
 
     def add_sitemaps(self, robots: Robots) -> None:
         """Add the pages of all sitemaps that robots.txt names, or of /sitemap.xml. An index lists further sitemaps.
-
         Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap that cannot be read.
         """
         waiting = list(robots.sitemaps) or [f"{self._site.address}/sitemap.xml"]
@@ -174,11 +166,7 @@ def _as_uri(iri: str) -> str:
 
 
 def lines_of(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts without white space at their ends, and without empty ones.
-
-    >>> list(lines_of([" a ", "", "b"]))
-    ['a', 'b']
-    """
+    """Yield texts without white space at their ends, and without empty ones."""
     for text in texts:
         if stripped := text.strip():
             yield stripped

@@ -64,14 +64,8 @@ def check_policy(
     junit: str | None,
 ) -> int:
     """Check the pages of a running site by a URL policy, print the results, and return the exit code.
-
-    - ``is_ready``: whether the profile is one of the package, whose hosts are examples.
-    - ``sitemap``: whether the pages of the sitemaps are checked.
-    - ``file``: a list of URLs, or None.
-    - ``state``: the file with the URLs of earlier checks, or None.
-    - ``most``: the largest number of pages.
-    - ``as_json``: whether the results are printed as JSON.
-    - ``junit``: the file for a JUnit report, or None.
+    ``is_ready``: the profile is one of the package, whose hosts are examples. ``file`` is a list of URLs, ``state`` the
+    file with the URLs of earlier checks, ``junit`` that for a JUnit report. At most ``most`` pages are checked.
     """
     profile = _for_host(profile, site, is_ready=is_ready)
     earlier = _read_state(state, site) if state is not None else {}

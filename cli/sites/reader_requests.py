@@ -1,8 +1,6 @@
 """List what a reader can lose: the requests that readers and programs send for one bound name, and what must come back.
-
-``ararat doctor`` and ``ararat conformance URL`` use the same table. doctor compares the answers with those of Ararat
-itself, and ``conformance`` with the target of the name. No request asks a cache for a new answer, because readers do
-not ask for it either. Nothing is written.
+``ararat doctor`` compares the answers with those of Ararat itself, ``ararat conformance URL`` with the target of the
+name. No request asks a cache for a new answer, because readers do not either. Nothing is written.
 """
 
 from __future__ import annotations
@@ -85,12 +83,9 @@ def _with(end: str) -> Callable[[str], str]:
 
 
 class ReaderRequest(NamedTuple):
-    """One row of the table: a request for a name, and what must come back.
-
-    - ``code``: names the row and never changes. ``reader``: who sends such a request.
-    - ``spelling``: returns the end of the URL for a name, or None if the row does not apply to it.
-    - ``want``: what must come back. ``reference``: the requirement, with its number.
-    - ``method``, ``fields``: the method and the header fields of the request.
+    """One row of the table: a request for a name, and what must come back (``want``).
+    ``code`` never changes. ``reader`` is who sends such a request. ``spelling`` returns the end of the URL for a name,
+    or None if the row does not apply to it. ``reference`` is the requirement, with its number.
     """
 
     code: str
@@ -148,8 +143,8 @@ class Loss(NamedTuple):
 
 
 def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
-    """Compare an answer with the right one, and yield what the reader loses. Only the first loss is needed if the
-    status differs.
+    """Yield what the reader loses with an answer that differs from the right one.
+    The first loss is enough if the status differs.
 
     >>> right = SiteAnswer(302, (("Location", "https://a.example/"),))
     >>> [loss.words for loss in losses(SiteAnswer(404, ()), right)]
@@ -206,11 +201,7 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
 
 
 def said(answer: SiteAnswer) -> str:
-    """Return the status of an answer, with its Location or the code of its problem document, for a person.
-
-    >>> said(SiteAnswer(404, ()))
-    '404'
-    """
+    """Return the status of an answer, with its Location or the code of its problem document, for a person."""
     where = answer.field("Location")
     if where and 300 <= answer.status < 400:
         return f"{answer.status} to {display.percent(where[:_SHOWN])}"

@@ -1,7 +1,5 @@
 """Send requests to one running site that the operator names, with limits. No redirect is followed.
-
-The address rules of a trace do not apply, because the operator chooses the host: it can be loopback. No other host gets
-a request, also if a sitemap or a redirect names it.
+The host can be loopback, because the operator chooses it. No other host gets a request, also if a sitemap names it.
 """
 
 from __future__ import annotations
@@ -45,11 +43,9 @@ Result = TypeVar("Result")
 
 
 class RunningSite:
-    """A running site at a URL, to which a check sends requests. The path of the URL is the beginning of all paths.
-
-    - ``pause``: seconds between two requests. With a pause, only one request is sent at a time.
-    - ``sleep``: waits for a number of seconds.
-    - ``to``: the servers that can be reached: all by default, because the operator names the host.
+    """A running site at a URL, to which a check sends requests.
+    The path of the URL is the beginning of all paths. With a ``pause`` in seconds, only one request is sent at a time.
+    ``to`` are the servers that can be reached: all by default, because the operator names the host.
     """
 
     def __init__(
@@ -78,22 +74,15 @@ class RunningSite:
         return f"{self.url.scheme}://{self.url.authority}"
 
     def get(self, target: str, *, accept: str = "*/*", most: int = BODY, seconds: float = _SECONDS) -> SiteAnswer:
-        """Request a path and query from the site, and return the response.
-
-        - ``accept``: the value of the header field Accept.
-        - ``most``: the largest number of bytes of the body that are read.
-        - ``seconds``: the longest time to wait for the response.
-
-        If the site limits the rate of requests (429), wait and try again. Raises
-        :class:`~ararat.net.hop.HopFailed` if there is no response.
+        """Request a path and query from the site, and return the response with at most ``most`` bytes of its body.
+        If the site limits the rate of requests (429), wait and try again. Raises :class:`~ararat.net.hop.HopFailed`
+        without a response in some ``seconds``.
         """
         return self._patient(lambda: self._send(target, accept, most, seconds))
 
     def ask(self, method: str, url: str, fields: Mapping[str, str]) -> SiteAnswer:
-        """Send a request with any method and header fields, and return the response, as :meth:`get` does.
-
-        ``url`` is an address of this site, or of another server to which it redirects a name. Its path and query are
-        sent unchanged.
+        """Send a request with any method and header fields, as :meth:`get` does. Its path and query are sent unchanged.
+        ``url`` is an address of this site, or of another server to which it redirects a name.
         """
         authority, slash, rest = url.partition("://")[2].partition("/")
         origin = f"{url.partition('://')[0]}://{authority}/"
@@ -144,10 +133,7 @@ class RunningSite:
 
 
 def parsed_url(url: str) -> WebURL:
-    """Return the parts of the URL of a site.
-
-    Raises :class:`click.BadParameter` for another text, and for a URL with a query.
-    """
+    """Return the parts of the URL of a site. Raises :class:`click.BadParameter`, also for a URL with a query."""
     try:
         parts = weburl.parse(url if "://" in url else f"https://{url}")
     except weburl.BadURL as error:
@@ -158,10 +144,7 @@ def parsed_url(url: str) -> WebURL:
 
 
 def unavailable(site: RunningSite, failed: HopFailed | str) -> CommandError:
-    """Return the error of a command for a site that does not answer, or only with errors of the server.
-
-    ``failed`` is the reason.
-    """
+    """Return the error of a command for a site that does not answer, or only with errors of the server."""
     return CommandError(
         f"{site.address} does not answer: {failed}" if isinstance(failed, HopFailed) else f"{site.address}: {failed}",
         ("Fix", "start the site, or correct the URL"),

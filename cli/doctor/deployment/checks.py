@@ -62,14 +62,9 @@ def examine(
     asking: Ask | None = None,
     sleep: Callable[[float], object] | None = None,
 ) -> Iterator[HealthFinding]:
-    """Send requests to a deployment, and yield the findings.
-
-    - ``url``: the resolver prefix of the deployment.
-    - ``prefix``: the prefix that its links must contain, in stored form. None is ``url``.
-    - ``asking``: a function that answers the requests instead of the network, or None.
-    - ``sleep``: a function that waits for some seconds between slow requests, or None for the clock.
-
-    Raises :class:`NotAnswered` if no server answers at the URL.
+    """Send requests to a deployment, and yield the findings. ``url`` is its resolver prefix.
+    Its links must contain ``prefix``, by default ``url``. ``asking`` answers the requests instead of the network, and
+    ``sleep`` waits between slow requests. Raises :class:`NotAnswered` if no server answers.
     """
 
     def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
@@ -83,10 +78,7 @@ def examine(
 
 
 def findings(site: Deployment) -> Iterator[HealthFinding]:
-    """Send the requests of all checks to a deployment, and yield what is right or wrong.
-
-    Raises :class:`~.deployment.NotAnswered`.
-    """
+    """Send the requests of all checks, and yield what is right or wrong. Raises :class:`~.deployment.NotAnswered`."""
     is_answered = yield from site.reach()
     for check in CHECKS if is_answered else ():
         if (check.local or not site.is_local) and (check.urns or site.base.startswith("ark:")):
@@ -436,10 +428,7 @@ def _host(site: Deployment) -> Iterator[HealthFinding]:
 
 
 def _over_http(site: Deployment) -> Iterator[HealthFinding]:
-    """Check the prefix over http, which is printed in many ARKs, if the checked one is https at its own port.
-
-    If the checked one is http, check it over https.
-    """
+    """Check the prefix over http, which is printed in many ARKs, or over https if the checked one is http."""
     url = site.url
     if url.scheme == "http" and url.port == 80 and not (url.address and not url.address.is_global):
         yield _over_https(site)
@@ -494,11 +483,8 @@ def _over_https(site: Deployment) -> HealthFinding:
 
 
 class DeploymentCheck(NamedTuple):
-    """A check of a deployment that answers.
-
-    - ``run``: sends the requests, and returns the findings.
-    - ``local``: whether it applies to an application in this process, too.
-    - ``urns``: whether it applies to a deployment that answers only URNs, too.
+    """A check of a deployment that answers. ``run`` sends the requests, and returns the findings.
+    ``local`` and ``urns``: it applies to an application in this process, and to a deployment of URNs only, too.
     """
 
     run: Callable[[Deployment], HealthFinding | Iterable[HealthFinding]]

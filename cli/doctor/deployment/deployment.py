@@ -55,15 +55,12 @@ class NotAnswered(Exception):
 class Deployment:
     """One deployment, and the facts that its first answers contain.
 
-    - ``url``: its resolver prefix. ``client`` sends the requests. ``prefix``: as in :func:`.checks.examine`.
-    - ``has_urns``: whether names that are URNs are bound there. ``schemes``: those of the settings, if they are known.
-    - ``configuration``: the files of the front server.
-    - ``is_local``: whether the application is called in this process, so that there is no network to check.
-    - ``is_on_network``: whether the client uses the network, so that the addresses and the certificate can be checked.
+    - ``url``: its resolver prefix. ``start``: the address that was checked. ``http``: the prefix over
+      http, if another one answers there. ``prefix``: as in :func:`.checks.examine`.
+    - ``has_urns``: names that are URNs are bound there. ``schemes``: those of the settings, if they are known.
+    - ``is_local``: the application is called in this process. ``is_on_network``: it has addresses and a certificate.
     - ``plain``: the first answer of Ararat, after :meth:`reach`. ``echo``: the request as it received it.
-    - ``start``: the address that was checked. ``url`` is then the prefix to which it redirects.
-      ``http``: the prefix over http, if that is another one that answers; or None.
-    - ``announced``: the prefix of links, or None. ``is_intercepted``: whether error pages are replaced.
+    - ``announced``: the prefix of links, or None. ``is_intercepted``: error pages are replaced.
     - ``causes``: the causes of the faults that were found, by the codes of their findings.
     """
 
@@ -110,10 +107,8 @@ class Deployment:
         return self if self.answers else None
 
     def remedy(self, cause: Cause, proxy: ReverseProxy | None = None) -> str:
-        """Return the fix for a fault as a text. The lines of the configuration that can cause the fault are at its
-        end.
-
-        ``cause`` is the kind of the fault. ``proxy`` is the reverse proxy; None is the one that was found.
+        """Return the fix for a fault as a text, with the lines of the configuration that can cause it.
+        The default of ``proxy`` is the reverse proxy that was found.
         """
         proxy = proxy or self.proxy
         if proxy in (None, "gunicorn"):
@@ -141,7 +136,6 @@ class Deployment:
 
     def reach(self) -> Generator[HealthFinding, None, bool]:
         """Send the first requests, and yield where they are redirected and why they are not answered.
-
         Return whether a refusal of Ararat arrived: ``echo`` and ``plain``. Raises :class:`NotAnswered`.
         """
         try:

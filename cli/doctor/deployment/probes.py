@@ -1,8 +1,6 @@
 """The identifiers that are sent to a deployment, and what its answers say: the echo, the redirect, the servers.
-
-No special endpoint is needed. A refusal of Ararat repeats the identifier as received and reports whether the server
-passed on the raw target. The probes use NAAN 99999 with a random beginning. A site binds names there only with
-``test_naans``, and then none with this beginning. If ARKs are not answered, they use the URN namespace ``example``.
+A refusal of Ararat repeats the identifier as received, so that no special endpoint is needed. The probes use NAAN 99999
+with a random beginning, or the URN namespace ``example``. No site binds such names.
 """
 
 from __future__ import annotations
@@ -34,9 +32,8 @@ _CACHE_FIELDS = ("Age", "X-Cache", "X-Proxy-Cache", "X-Cache-Status", "CF-Cache-
 
 class Probe(NamedTuple):
     """A test of a deployment with one kind of identifier, such as one with two slashes in a row.
-
-    ``rest`` is the identifier without its beginning. ``lost`` names the consequence if it does not arrive unchanged.
-    ``each`` is an identifier with one part of ``shown``, to find out which of them is lost, or empty.
+    ``rest`` follows the random beginning. ``lost`` names the consequence if it does not arrive unchanged. ``each`` is
+    an identifier with one part of ``shown``, to find out which of them is lost, or empty.
     """
 
     code: str
@@ -48,12 +45,10 @@ class Probe(NamedTuple):
 
 
 class Echo(NamedTuple):
-    """The request as a resolver received it, from the JSON problem document of its refusal.
-
-    ``exact`` is whether it is as the client wrote it; an old version of Ararat does not report this, and it is None.
-    ``code`` is the reason of the refusal. ``suggestion`` is the URL of a similar identifier, with the resolver prefix,
-    or None. ``inspect`` is the URL of this identifier in the inspector, or None. ``shows_empty_query`` is False behind
-    an ASGI server, which does not show a question mark at the end.
+    """The request as a resolver received it, from the JSON problem document of its refusal, whose reason is ``code``.
+    ``exact``: it is as the client wrote it; None if an old version does not report this. ``suggestion`` is the URL of a
+    similar identifier, ``inspect`` that of this one in the inspector. ``shows_empty_query`` is False behind an ASGI
+    server, which does not show a question mark at the end.
     """
 
     identifier: str
@@ -96,11 +91,7 @@ SUB_DELIMS = Probe("sub-delims", "a;b!c&d'e(f)g,h:i", "; ! & ' ( ) , :", "URNs w
 
 def redirected(url: WebURL, name: str, response: SiteAnswer) -> WebURL | None:
     """Return the prefix to which a front server redirects a name, or None for another response.
-
-    - ``url``: the prefix that was requested.
-    - ``name``: the name that was requested.
-    - ``response``: the response. A redirect to the same name at another host, or over https, counts. A redirect to the
-      target of the name does not count.
+    A redirect to the same name at another host, or over https, counts. One to the target of the name does not.
 
     >>> from ararat.net import url as weburl
     >>> answer = SiteAnswer(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
@@ -124,9 +115,7 @@ def redirected(url: WebURL, name: str, response: SiteAnswer) -> WebURL | None:
 
 
 def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None, str]:
-    """Return the origin and the request target of a redirect; (None, "") if it does not lead to a web address.
-
-    ``url`` is the URL that was requested. ``where`` is the value of the header field ``Location``.
+    """Return the origin and the request target of a Location, or (None, "") without a web address.
 
     >>> from ararat.net import url as weburl
     >>> redirected_to(weburl.parse("http://a.example/"), "/b?c")
@@ -169,13 +158,7 @@ def proxy_of(response: SiteAnswer) -> ReverseProxy | None:
 
 
 def parse_echo(response: SiteAnswer) -> Echo | None:
-    """Return the identifier that a resolver received, as its refusal repeats it, or None for another response.
-
-    ``response`` is the response to a request for a name that cannot be bound.
-
-    >>> parse_echo(SiteAnswer(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
-    True
-    """
+    """Return the identifier that a refusal repeats as the resolver received it, or None for another response."""
     if (response.field("Content-Type") or "").partition(";")[0].strip().lower() != PROBLEM:
         return None
     try:
