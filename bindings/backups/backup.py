@@ -1,9 +1,8 @@
 """Back up a database into a file while names are written, and check such a file.
 
-SQLite is copied in one read transaction. Its page-by-page backup begins again after each change by another process, so
-that it does not end while names are written. ``VACUUM INTO`` reads in one transaction, too, but numbers the rows again.
-PostgreSQL is dumped by its own program (:mod:`.postgresql_dump`). The copy has a temporary name until it is complete,
-verified and on the disk. So FILE is always a whole backup.
+SQLite is copied in one read transaction: its page-by-page backup begins again after each change, and ``VACUUM INTO``
+numbers the rows again. PostgreSQL is dumped by its own program (:mod:`.postgresql_dump`). The copy has a temporary name
+until it is verified and on the disk, so FILE is always a whole backup.
 """
 
 from __future__ import annotations
@@ -56,12 +55,10 @@ Progress = Callable[[str], object]
 
 
 class Backup(NamedTuple):
-    """The result of a backup: a file that contains a whole database.
+    """The result of a backup: the absolute path of a file that contains a whole database, and its size in bytes.
 
-    - ``file``: its absolute path.
     - ``began``: the moment of its content in UTC. All changes that were acknowledged before it are in the file.
     - ``names``: the number of names, also withdrawn and reserved ones; None for a database of an older schema.
-    - ``size``: the bytes of the file.
     """
 
     file: Path
@@ -82,14 +79,14 @@ def back_up(
     program: str | None = None,
     progress: Progress = lambda what: None,
 ) -> Backup:
-    """Copy a database to ``file`` while other programs write it, verify the copy, and return its :class:`Backup`. An
-    existing file is replaced only by a whole copy.
+    """Copy a database to ``file`` while other programs write it, and verify the copy. An existing file is replaced only
+    by a whole copy.
 
-    ``clock`` returns the current time in UTC. ``progress`` is called with the name of each step. ``url_or_path`` is the
-    path of an SQLite file, or a ``postgresql://`` URL. ``program`` is the path of pg_dump; by default the one that fits
-    the server is found. The file can be read by the owner and the group only, and its time is the moment of its
-    content. Raises :class:`BackupError` if the file cannot be written or the copy is not right. Raises
-    :class:`BindingsUnavailable` if the database cannot be read, and :class:`BindingError` for another ``url_or_path``.
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``program`` is the path of pg_dump; by
+    default the one that fits the server is found. ``progress`` is called with the name of each step. Only the owner and
+    the group can read the file, and its time is the moment of its content. Raises :class:`BackupError` if the file
+    cannot be written or the copy is not right, :class:`BindingsUnavailable` if the database cannot be read, and
+    :class:`BindingError` for another ``url_or_path``.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -127,10 +124,8 @@ def back_up(
 
 
 def check_backup(file: str | Path, *, progress: Progress = lambda what: None) -> Backup:
-    """Read a whole backup file, verify it, and return its time, size and number of names. Nothing is changed.
-
-    ``progress`` is called with the name of each step. A file of SQLite is verified like
-    :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read to its end. Raises
+    """Read a whole backup file, verify it like :func:`~ararat.bindings.checks.verification.verify` or read the dump to
+    its end, and return its time, size and number of names. ``progress`` is called with the name of each step. Raises
     :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.
     """
     path = Path(file).absolute()
@@ -150,12 +145,9 @@ def check_backup(file: str | Path, *, progress: Progress = lambda what: None) ->
 def record(
     url_or_path: str | Path, backup: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
 ) -> None:
-    """Record in the database that a backup succeeded, or that it failed, for ``ararat digest`` and ``/healthz``. Delete
-    old copies of texts, which no server of the database possibly does.
-
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``clock`` returns the current time in
-    UTC. ``backup`` is the result of :func:`back_up`. After a failure it is None, and ``why`` is the reason. Raises
-    :class:`BindingsUnavailable` and :class:`BindingError` if the database cannot be written.
+    """Record in the database that a backup succeeded, or why it failed, for ``ararat digest`` and ``/healthz``. Delete
+    old copies of texts, because a database can have no server that does it. Raises :class:`BindingsUnavailable` and
+    :class:`BindingError` if the database cannot be written.
     """
     name = FAILED_BACKUP if backup is None else LAST_BACKUP
     fact = {"time": rfc3339(clock()), "why": why[:500]}
@@ -251,8 +243,8 @@ def _new_file_beside(new: Path) -> Iterator[Path]:
 
 
 def _delete_rests(folder: Path) -> None:
-    """Delete the folders of backups to other names whose process was killed. The names of nightly backups have a date.
-    Such a folder has no lock, is older than :data:`_REST_SECONDS`, and contains nothing but the copy.
+    """Delete the folders of backups to other names whose process was killed: without a lock, older than
+    :data:`_REST_SECONDS`, and with nothing but the copy.
     """
     for rest in folder.glob(".*.part") if os.name == "posix" else ():
         copy = rest.name.removeprefix(".").removesuffix(".part")

@@ -1,8 +1,6 @@
-"""Dump a PostgreSQL database with ``pg_dump``, and read such a dump to its end with ``pg_restore``.
-
-The dump has the custom format, which is compressed, and which ``pg_restore`` can restore in part. The password is in
-the environment of the program: all users of the machine can read the arguments of a process. Source:
-https://www.postgresql.org/docs/current/app-pgdump.html
+"""Dump a PostgreSQL database with ``pg_dump``, and read such a dump to its end with ``pg_restore``. It has the custom
+format, which is compressed, and which can be restored in part. The password is in the environment of the program.
+Source: https://www.postgresql.org/docs/current/app-pgdump.html
 """
 
 from __future__ import annotations
@@ -33,11 +31,9 @@ _END = b"\\.\n"
 
 
 def dump(database: PostgreSQL, copy: Path, program: str | None = None) -> None:
-    """Write the PostgreSQL database ``database`` to the file ``copy`` with the program pg_dump. ``program`` is its
-    path; None finds the one that fits the server.
-
-    Of several servers, the primary is dumped: a standby can lack acknowledged changes. Only the schema of Ararat is
-    dumped if it is not ``public``. Raises :class:`BackupError` and :class:`BindingsUnavailable`.
+    """Write a PostgreSQL database to the file ``copy`` with pg_dump, whose path is ``program`` or found. Of several
+    servers it is the primary: a standby can lack changes. Only the schema of Ararat is dumped if it is not ``public``.
+    Raises :class:`BackupError` and :class:`BindingsUnavailable`.
     """
     with closing(database.connect_for_snapshot()) as connection:
         version = connection.info.server_version // 10_000
@@ -50,8 +46,8 @@ def dump(database: PostgreSQL, copy: Path, program: str | None = None) -> None:
 
 
 def names_of(file: Path) -> int:
-    """Read the dump ``file`` of PostgreSQL to its end, and return the number of names in it. Raises
-    :class:`BackupError` if it is damaged.
+    """Read a dump of PostgreSQL to its end, and return the number of names in it. Raises :class:`BackupError` if it is
+    damaged.
     """
     counts = {b"bindings": 0, b"events": 0}
     table = None
@@ -103,8 +99,8 @@ def _first_line(error: bytes) -> str:
 
 
 def _program(name: str, version: int) -> str:
-    """Return the path of the oldest program that can read a server or a dump of this version. 0 means any version.
-    pg_dump reads servers of its own version and older ones.
+    """Return the path of the oldest program that can read a server or a dump of this version, or of any version
+    for 0.
     """
     folders = [folder for root, pattern in _FOLDERS for folder in Path(root).glob(pattern)]
     candidates = dict.fromkeys(filter(None, [shutil.which(name), *(shutil.which(name, path=each) for each in folders)]))

@@ -1,9 +1,9 @@
 """Protect names that a restored database lacks, and carry over what only narrows (:mod:`.checks.narrowing`).
 
-A restored database does not know these names, so that they could be minted or bound again for something else. Each of
-them becomes a reserved name that was public once: it answers 410, and cannot be deleted or minted. Counters advance.
-Reserved names and owners of UUIDs are recorded, too. The newer names come from a store, or from a verifiable log, which
-has no targets. Source: decision I-05; ARK draft, section 7.1.2: a name is never given to another resource.
+Such a name could be minted or bound again for something else. It becomes a reserved name that was public once: it
+answers 410, and cannot be deleted or minted. Counters advance. Reserved names and owners of UUIDs are recorded, too.
+The names come from a newer store, or from a verifiable log, which has no targets. Source: decision I-05; ARK draft,
+section 7.1.2: a name is never given to another resource.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ Found = Literal["missing", "reserved"]
 
 
 class LostName(NamedTuple):
-    """A name that a restored database lacks: it was public in the newer source, and is not public here.
+    """A name that was public in the newer source, and is not public in a restored database.
 
-    - ``identifier``: its normal form.
     - ``binding``: its record in the newer store; None if the source is a log.
     - ``found``: what this database has: nothing, or a name that was reserved and published later.
     - ``was_public``: False for a name that was only reserved there, which is reserved here without more.
@@ -77,11 +76,10 @@ class RecoveryResult:
 
 @dataclass(kw_only=True)
 class Newer:
-    """The knowledge of a newer source: the arguments of :func:`recover` by :func:`of_store` or :func:`of_log`.
+    """The knowledge of a newer source, from :func:`of_store` or :func:`of_log`.
 
     - ``names``: the records of a store, or the keys of a log with their last action, in any order.
     - ``settings``: counters, which advance and never go back, and owners of UUIDs.
-    - ``prefixes``: the records of prefixes. ``people``: the accounts, or None.
     - ``compare``: returns what a database still has otherwise.
     - ``unknown``: what the source cannot know, in words. ``location``: the location of a store, or "".
     """
@@ -96,8 +94,8 @@ class Newer:
 
 
 class LastEntry(NamedTuple):
-    """The facts that a log has about a name: its key, and the time of its last entry in UTC. ``action`` is that of the
-    last entry that is not a redaction, such as "withdrawn". ``redacted`` is the time of its last redaction, or None.
+    """The facts of a log about a name: the time of its last entry in UTC, that of its last redaction, and the action of
+    the last entry that is not a redaction.
     """
 
     key: str
@@ -109,16 +107,11 @@ class LastEntry(NamedTuple):
 def recover(
     bindings: Bindings, newer: Newer, *, dry_run: bool = False, actor: Actor | str | None = None
 ) -> RecoveryResult:
-    """Protect the names that a restored database lacks, and carry over what only narrows.
+    """Protect the names that a restored database lacks, and carry over what only narrows. The call can be repeated.
 
-    Each name of ``newer`` that was public there and is not public here becomes a reserved name. A name that is public
-    here gets the withdrawal or hold that it has there. Prefixes are delegated, retired and held, accounts disabled, and
-    tokens revoked, as they are there.
-
-    - ``actor``: the user who makes the change, or the name for the history. None records no user.
-    - ``dry_run``: nothing is written.
-
-    The command can be repeated. Raises :class:`BindingError` for a name that cannot be recorded, and
+    Each name that was public in ``newer`` and is not public here becomes a reserved name. A public one gets the
+    withdrawal or hold that it has there. Prefixes are delegated, retired and held, accounts disabled, and tokens
+    revoked, as they are there. Raises :class:`BindingError` for a name that cannot be recorded, and
     :class:`BindingsUnavailable`.
     """
     result = RecoveryResult(unknown=newer.unknown)
@@ -189,8 +182,8 @@ def _carry_over(bindings: Bindings, newer: Newer, *, dry_run: bool, actor: Actor
 
 
 def of_store(other: Bindings, *, is_history: bool = False) -> Newer:
-    """Return what another store or table knows. ``other`` stays open until :func:`recover` has ended. ``is_history``
-    states that it was imported from a history.
+    """Return what another store or table knows, which stays open until :func:`recover` has ended. ``is_history`` states
+    that it was imported from a history.
     """
     is_database = other.kind == "database"
     with other.store.snapshot() as snapshot:
@@ -230,9 +223,9 @@ class _Nowhere:
 
 
 def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], object]) -> Newer:
-    """Return what a verifiable log knows: each name with its last action. All entries are checked against the root of
-    ``checkpoint`` before. ``progress`` is called with the number of entries that were read. ``source`` reads the files
-    of the log. Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
+    """Return what a verifiable log knows, after all entries were checked against the root of a checkpoint. ``progress``
+    is called with the number of entries so far. Raises :class:`LogError` if an entry cannot be read, or the entries do
+    not have the root.
     """
     growing = GrowingTree(_Nowhere(), 0)
     entries: dict[str, LastEntry] = {}

@@ -1,6 +1,5 @@
-"""Compare two stores, to find out if one is an older copy of the other, such as a restored backup. For each name, the
-revision of its last event is compared. The event of the older store is compared with the same event of the newer one.
-The comparison changes nothing, and both stores are streamed.
+"""Compare two stores, to find out if one is an older copy of the other, such as a restored backup. The last event of
+the older store is compared with the same event of the newer one. Nothing is changed, and both stores are streamed.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ REDACTED = "the name was redacted in the newer data; run ararat redact for it"
 
 
 def compare(bindings: Bindings, other: Bindings, *, is_history: bool = False) -> Iterator[StoreFinding]:
-    """Compare two stores, and yield what is older here than in ``other`` or contradicts it. Names, rules, prefix
-    records, counters, UUIDs, accounts and the branding are compared.
+    """Compare two stores, and yield what is older here than in ``other`` or contradicts it: names, rules, prefix
+    records, counters, UUIDs, accounts and the branding.
 
     - ``lost``: a name of ``other`` has no history here.
     - ``older``: ``other`` has later changes of the name, rule or counter.
     - ``diverged``: the histories differ in a change that both have.
 
-    Names that only ``bindings`` has, and its later changes, are right. A file of text has no history. For it, the
-    resources are compared, and the times of the last changes if it has them, else the targets. ``is_history`` states
-    that ``other`` was imported from a history, which has no accounts. Raises :class:`BindingsUnavailable`.
+    Further names and changes of ``bindings`` are right. Of a table file, without a history, the resources are compared,
+    and the times of the last changes if it has them, else the targets. ``is_history`` states that ``other`` was
+    imported from a history, which has no accounts. Raises :class:`BindingsUnavailable`.
     """
     are_databases, now = bindings.kind == other.kind == "database", bindings.now()
     with bindings.store.snapshot() as here, other.store.snapshot() as there:

@@ -60,9 +60,8 @@ _NON_ASCII = re.compile("%[89A-F]")
 
 
 class NameFinding(NamedTuple):
-    """A problem of a recorded name or its target, or something unusual about it. ``identifier`` is the name in normal
-    form; it is empty for a finding about the database. ``code`` is one of :data:`CHECKS`, and ``message`` a sentence in
-    printable ASCII.
+    """A problem of a recorded name or its target, or something unusual about it. ``identifier`` is "" for a finding
+    about the database. ``code`` is one of :data:`CHECKS`. ``message`` is in printable ASCII.
     """
 
     identifier: str
@@ -80,14 +79,10 @@ def check(
     """Check all recorded names and their targets, and yield the problems in the order of the names. A last finding
     states whether rows cannot be read.
 
-    - ``naans``: NAANs that are accepted although they are not registered.
-    - ``prefixes``: the resolver prefixes of this site, in their stored form. A target that begins with one is a path of
-      this site.
-    - ``profile``: an IRI policy for the live names and their targets, or None.
-
-    The targets of withdrawn names are not checked. The store is streamed from one snapshot, so it can have any size,
-    and can change during the audit. Raises :class:`BindingsUnavailable`. Source: ARK-010, ARK-015, ARK-035, ARK-065,
-    ARK-138, POL-024; decision A-08.
+    ``naans`` are accepted although they are not registered. ``prefixes`` are the resolver prefixes of this site in
+    stored form: a target that begins with one is a path of it. ``profile`` is an IRI policy for the live names and
+    their targets. The targets of withdrawn names are not checked. One snapshot is streamed. Raises
+    :class:`BindingsUnavailable`. Source: ARK-010, ARK-015, ARK-035, ARK-065, ARK-138, POL-024; decision A-08.
     """
     accepted_naans = {*naans}
     with bindings.store.snapshot() as snapshot:

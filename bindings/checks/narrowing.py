@@ -1,8 +1,6 @@
-"""Carry over from newer data what only narrows: what was closed, held, withdrawn or taken from an account.
-
-A restored database forgets that a prefix was delegated, that a court forbade a redirect, or that a token was revoked.
-None of these must end by a restore, so :func:`carry_over_prefixes` and :func:`carry_over_people` make them again. They
-never open anything.
+"""Carry over from newer data what only narrows: what was closed, held, withdrawn or taken from an account. A restored
+database forgets that a prefix was delegated, a redirect forbidden, or a token revoked. :func:`carry_over_prefixes` and
+:func:`carry_over_people` make these again, and never open anything.
 """
 
 from __future__ import annotations
@@ -49,13 +47,11 @@ class Narrowed(NamedTuple):
 
 
 class People(NamedTuple):
-    """The accounts of a database, with what lets them sign in and change names.
+    """The accounts of a database, with what lets them sign in and change names: rows of accounts by name and of tokens
+    by hash, prefixes by account, accounts by issuer and subject, open sessions by hash with account and start.
 
-    - ``accounts``: the rows by name. ``tokens``: the rows by hash, with the name of the account as ``owner``.
-    - ``grants``: the prefixes by account. ``identities``: the account by issuer and subject.
-    - ``sessions``: the account and the time of the start, by the hash of an open session.
-    - ``changes``: the time of the last change by account and operation, such as "account.role".
-    - ``until``: the time of the last entry of the audit, or "".
+    ``changes`` are the times of the last changes by account and operation, such as "account.role". ``until`` is the
+    time of the last entry of the audit, or "".
     """
 
     accounts: Mapping[str, Mapping[str, Any]]
@@ -99,9 +95,8 @@ class People(NamedTuple):
 
 
 def of_name(here: Binding, there: Binding, now: datetime) -> list[tuple[str, Change]]:
-    """Return what narrows a name, each with its change, in the order in which the changes are made. A hold, also of a
-    reserved name; the omission from lists; a later publication; and for a public name a withdrawal, or the undo of its
-    publication.
+    """Return what narrows a name, each with its change, in order: a hold, the omission from lists, a later publication,
+    and for a public name a withdrawal, or the undo of its publication.
     """
     done: list[tuple[str, Change]] = []
 

@@ -1,6 +1,5 @@
 """Find the names that are near a search without a result: other spellings of a number, old addresses, misspelled words.
-Each search reads a fixed number of pages by the indexes of lists, so that it takes no longer in a large database. The
-names are compared again here.
+Each search reads a fixed number of pages by the indexes of lists, so that it takes no longer in a large database.
 """
 
 from __future__ import annotations
@@ -42,9 +41,8 @@ _SHORT_NUMBER = 2
 
 
 def page(bindings: Bindings, selection: Selection | None, *, cursor: str | None = None, limit: int = 100) -> Page:
-    """Return a page of a list of names, or one page of near names if a search finds none. A search has words or
-    targets; a resource is compared exactly. The arguments are those of :meth:`.Bindings.list_names`. The note of the
-    page states how near names differ.
+    """Return a page as :meth:`.Bindings.list_names`, or one page of near names if a search for words or targets finds
+    none. Its note states how these differ.
     """
     found = bindings.list_names(selection, cursor=cursor, limit=limit)
     if cursor is not None or found.names or found.next or found.unreadable or selection is None:

@@ -1,8 +1,6 @@
 """Warn of probable mistakes before a name becomes permanent: in the name, its target, its resource and its successor.
-
-A public name can never be deleted, so a typing error is permanent. These are warnings and not refusals: old names of
-other patterns exist, and a local target can be meant. All interfaces use :func:`warnings_about`, an import for each
-thousand rows with some lookups in indexes.
+These are not refusals: old names of other patterns exist, and a local target can be meant. An import needs some lookups
+in indexes for each thousand rows.
 
 >>> import tempfile
 >>> from ararat.middleware import open_bindings
@@ -54,12 +52,9 @@ _ENOUGH = 4
 
 
 class ComparedName(NamedTuple):
-    """A new name with the values that are checked for probable mistakes: its target and its resource.
-
-    ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
-    another target: then only the target is checked. ``target``, ``resource``, ``alternates`` and ``metadata`` are its
-    values. ``spelling`` is the name as it was given, or "". ``is_typed`` is False for a minted name: it has no typing
-    error.
+    """A new name with the values that are checked for probable mistakes. ``key`` is "" for a name that will be minted.
+    Without ``is_new``, it is a recorded name of which only the target is checked. ``spelling`` is the name as given, or
+    "". A minted name is not ``is_typed``: it has no typing error.
     """
 
     key: str
@@ -75,18 +70,13 @@ class ComparedName(NamedTuple):
     def of(
         cls, binding: Binding, *, is_new: bool = True, is_typed: bool = True, spelling: str | None = None
     ) -> ComparedName:
-        """Return the values of the binding ``binding`` that are checked for probable mistakes. ``is_new`` is False for
-        a recorded name that gets another target. ``is_typed`` is False for a minted name. ``spelling`` is the name as
-        it was given, by default that of the binding.
-        """
+        """Return the values of a binding that are checked. ``spelling`` is by default that of the binding."""
         values = binding.identifier, binding.target, binding.resource, binding.alternates
         return cls(*values, is_new, binding.metadata, binding.spelling if spelling is None else spelling, is_typed)
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
-    """Return the warnings about ``names`` before they are recorded: one list for each name, in their order.
-    :func:`warnings_about` lists the codes.
-    """
+    """Return the warnings of :func:`warnings_about` for each name before it is recorded."""
     recorded = bindings.store.recorded
     if recorded is None:
         return [[] for _ in names]
@@ -98,8 +88,8 @@ def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[l
 def warnings_inside(
     transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
 ) -> list[list[NameWarning]]:
-    """Return the warnings about ``names`` that a transaction records: one list for each name, in their order.
-    :func:`warnings_about` lists the codes. ``recorded`` looks names up, by default those of the database.
+    """Return the warnings of :func:`warnings_about` for each name that a transaction records. ``recorded`` looks names
+    up, by default those of the database.
     """
     if not transaction.actor.reads_reserved or not any(each.is_new for each in names):
         # A warning can name a reserved name.
@@ -110,9 +100,8 @@ def warnings_inside(
 
 
 def note_warnings(transaction: Transaction) -> None:
-    """Add the warnings about probable mistakes to the results of a change of names (:attr:`.Actor.at_end`).
-    ``transaction`` is the transaction of the change, whose result is a list of :class:`.ChangeResult`. The codes are
-    those of :func:`warnings_about`, and for a withdrawn name those of :func:`successor_warnings`.
+    """Add the warnings of :func:`warnings_about`, and for a withdrawn name of :func:`successor_warnings`, to the
+    results of a transaction, which are a list of :class:`.ChangeResult` (:attr:`.Actor.at_end`).
     """
     results: Any = transaction.result
     compared = [ComparedName.of(each.after, is_new=each.is_new, is_typed=not each.is_minted) for each in results]
@@ -127,19 +116,16 @@ def note_warnings(transaction: Transaction) -> None:
 def warnings_about(
     recorded: RecordedNames, records: PrefixRecords, patterns: Sequence[Pattern], names: Sequence[ComparedName]
 ) -> list[list[NameWarning]]:
-    """Return the warnings about probable mistakes in new names, such as a typing error: one list for each name.
+    """Return the warnings about probable mistakes in new names, one list for each name. The names can be recorded
+    already.
 
-    - The codes of :func:`~ararat.bindings.names.naming.warnings_about`.
     - ``check-character``: the check character of the name is wrong.
-    - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them
-      fits the name.
+    - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: no record of a prefix fits the name.
     - ``name-similar``: the name differs by one typing error from a recorded name.
     - ``name-case``: the name is a URN, and differs from a recorded name in upper and lower case only.
     - ``resource-shared``, ``target-shared``: another name has the same resource or target.
-    - The codes of :func:`~.plausibility.target_warnings`, and ``persistence-term`` for an availability or variance that
-      is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
-
-    ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
+    - ``persistence-term``: a statement is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
+    - The codes of :func:`~ararat.bindings.names.naming.warnings_about` and :func:`~.plausibility.target_warnings`.
     """
     new = [each for each in names if each.is_new]
     named = [each.key for each in new if each.is_typed and each.key.startswith(("ark:", "urn:nbn:"))]
@@ -189,9 +175,7 @@ def _of_values(each: ComparedName) -> list[NameWarning]:
 
 
 def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
-    """Return the warnings about the new targets, alternates and persistence statements that a change gives a name.
-    ``before`` is None for a new name.
-    """
+    """Return the warnings about the new targets, alternates and persistence statements that a change gives a name."""
     old = {before.target, *before.alternates.values()} if before else set()
     new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
     warnings = list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
@@ -199,11 +183,8 @@ def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameW
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
-    """Return the warnings about ``successor``, which replaces the withdrawn name ``key``. ``key`` and ``successor`` are
-    in their stored form. A ``successor`` of None has no warnings. The codes of the warnings are:
-
-    - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
-    - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
+    """Return the warnings about the successor of a withdrawn name: ``successor-unknown`` if it is not recorded, and its
+    NAAN or shoulder has names here; ``successor-circle`` if its own successors lead back to the name.
     """
     return warnings_of_successor(bindings.store.fetch, lambda: PrefixRecords(bindings.store.prefixes()), key, successor)
 
@@ -214,9 +195,8 @@ def warnings_of_successor(
     key: str,
     successor: str | None,
 ) -> list[NameWarning]:
-    """Return warnings about the successor of a withdrawn name, with functions that read inside of a transaction.
-    ``fetch`` returns the bindings of keys, and ``records`` the prefix records. ``successor`` is the name or URL that
-    replaces it, or None.
+    """Return the warnings of :func:`successor_warnings`, with functions that read bindings and prefix records in a
+    transaction.
     """
     if successor is None or not successor.startswith(("ark:", "urn:")):
         return []
@@ -262,9 +242,8 @@ def _candidates(
 
 
 def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> set[str]:
-    """Return the beginnings of numbered names from which no other name differs by exchanged neighbours. Such a name has
-    a number behind letters, which are the same for all of its kind, as in ark:12345/x17. So the names to compare begin
-    with the exchanged letters, or with a digit at the place of the last letter.
+    """Return the beginnings of numbered names, such as ark:12345/x17, from which no name differs by exchanged
+    neighbours: such names begin with the exchanged letters, or with a digit at the place of the last letter.
     """
     ranges: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for beginning in {key.rstrip(_DIGITS) for key in keys}:
@@ -307,9 +286,8 @@ def _transpositions(key: str) -> list[str]:
 
 
 def _similar(key: str, branches: Collection[int]) -> Iterator[str]:
-    """Yield the names that differ from an ARK by one character that is missing, added or another one. Names with other
-    digits are left out: numbered names differ in nothing else. Left out are also most names that first differ from it
-    at another place than ``branches``.
+    """Yield the names that differ from an ARK by one character. Numbered names, which differ in digits, are left out,
+    and most names that first differ at another place than ``branches``.
     """
     naan, _, rest = key.partition("/")
     if (compared := _COMPARED.match(rest)) is None:
@@ -332,9 +310,8 @@ def _similar(key: str, branches: Collection[int]) -> Iterator[str]:
 
 
 def _branches(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> dict[str, set[int]]:
-    """Return the places of each name at which another name that begins as it does goes on with another character.
-    Instead of a digit, and at the end, this is another character than a digit. Names without such a place are left out:
-    they have no similar name, neither a recorded one nor one of ``others``.
+    """Return the places of each name at which another name goes on with another character, which is not a digit in the
+    place of a digit or at the end. Names without such a place have no similar name.
     """
     ranges: list[tuple[str, int, str, str]] = []
     for key in keys:
@@ -424,9 +401,7 @@ def _is_registered(root: str) -> bool:
 def _sharing(
     recorded: RecordedNames, field: Literal["target", "resource"], values: Sequence[tuple[str, str | None]]
 ) -> Mapping[str | None, set[str]]:
-    """Return the names with each of these resources or targets, recorded ones and those in the list. A text that only
-    one name in the list has is left out.
-    """
+    """Return the names with each of these resources or targets, recorded or in the list, if there are two."""
     texts = [text for _, text in values if text]
     if not texts:
         return {}

@@ -49,12 +49,7 @@ _SIGNED = (
 
 
 def target_warnings(target: str | None) -> list[NameWarning]:
-    """Return warnings about the target ``target`` that is valid and almost surely wrong, such as ``http://localhost/``.
-    The target is in its stored form. None has no warnings.
-
-    >>> [warning.code for warning in target_warnings("http://localhost/")]
-    ['target-local']
-    """
+    """Return warnings about a stored target that is valid and almost surely wrong. None has no warnings."""
     if not target:
         return []
     # A quick check, because an import calls the function for each row: most targets have none of these.

@@ -1,9 +1,8 @@
 """Find names that are promised as persistent, and that do not keep the promise. The checks send no requests.
 
-A name is promised if its availability, or that of its prefix records, is "lifetime" or "subinfinite"
-(:func:`~ararat.bindings.names.metadata.persistence.is_promised`). A host of others is one that is neither in the field
-``hosts`` of a prefix record of the name nor given as a host of the site. Subdomains of a host belong to it. Without any
-known host, no target is on a host of others.
+A name is promised if its availability, or that of its prefix, is "lifetime" or "subinfinite"
+(:func:`~ararat.bindings.names.metadata.persistence.is_promised`). Hosts of others are outside of ``hosts`` of its
+prefix records and those of the site, with their subdomains. Without any known host, there are none.
 """
 
 from __future__ import annotations
@@ -35,12 +34,8 @@ _BATCH = 500
 
 def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[str] = ()) -> Iterator[NameFinding]:
     """Check the names that are promised as persistent. Yield those that break the promise, for example by a dead
-    target.
-
-    - ``dead``: looks recorded traces up (``ararat rounds``).
-    - ``hosts``: hosts of the site, besides those of the prefix records.
-
-    The store is streamed from one snapshot. Raises :class:`BindingsUnavailable`.
+    target. ``dead`` looks recorded traces up (``ararat rounds``). ``hosts`` are hosts of the site, besides those of the
+    prefix records. Raises :class:`BindingsUnavailable`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -65,9 +60,7 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
 def findings(
     batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
 ) -> Iterator[NameFinding]:
-    """Yield the broken promises of the names in ``batch``. Names for tests have no promises. ``dead`` has the targets
-    that were unreachable. ``hosts`` are the hosts of the site.
-    """
+    """Yield the broken promises of the names in ``batch``. Names for tests have no promises."""
     promised = [binding for binding in batch if not binding.is_test and is_promised(binding, records)]
     failed = dead([binding.identifier for binding in promised if binding.is_live])
     for binding in promised:

@@ -1,6 +1,5 @@
-"""Find the names that share a number, a target or a title with a name, before that name is public permanently. Two
-names for one thing cannot be deleted once they are public, so that people are asked about them before. The question
-itself is one of the interfaces.
+"""Find the names that share a number, a target or a title with a name, before that name is public permanently, so that
+interfaces can ask about them.
 
 >>> import tempfile
 >>> from ararat.middleware import open_bindings
@@ -36,9 +35,9 @@ _COLUMNS: dict[Field, Literal["resource", "target", "sort_title"]] = {
 
 
 class NewValues(NamedTuple):
-    """The values that a public name would get: its ``numbers``, its ``target`` and its ``title``, as they are recorded.
-    ``key`` is the normal form of the name; "" for a name that will be minted. ``label`` tells the name to a reader if
-    it has no title, such as the number of its row. A value that the name has already is left out.
+    """The values that a public name would get, as they are recorded, without those that it has already. ``key`` is ""
+    for a name that will be minted. ``label`` tells the name to a reader if it has no title, such as the number of its
+    row.
     """
 
     key: str = ""
@@ -49,17 +48,14 @@ class NewValues(NamedTuple):
 
     @classmethod
     def of(cls, before: Binding | None, after: Binding) -> NewValues | None:
-        """Return the values with which a change makes or keeps a name public, or None if the name is not public then.
-        ``before`` is the binding before the change, or None for a new name; ``after`` is that after it. A name with a
-        date of publication counts as public: no person is asked at its date.
+        """Return the values with which a change makes or keeps a name public, or None if it is not public then. A name
+        with a date of publication counts as public: no person is asked at its date.
         """
         return cls.of_cells(cells(before) if before is not None else {}, cells(after))
 
     @classmethod
     def of_cells(cls, before: Mapping[str, str], after: Mapping[str, str], label: str = "") -> NewValues | None:
-        """Return the values as :meth:`of` does, for the cells of a row of a table by their columns. ``before`` is empty
-        for a new name. ``label`` is that of the result.
-        """
+        """Return the values as :meth:`of` does, for the cells of a row of a table by their columns."""
         if not _is_public(after):
             return None
         old = cls._all(before) if _is_public(before) else cls()
@@ -80,9 +76,7 @@ class NewValues(NamedTuple):
 
 
 class SharedValue(NamedTuple):
-    """A value that two names would share: its ``field``, its ``text``, and the ``other`` name. The other name is
-    recorded, or is one of the names that were compared.
-    """
+    """A value that two names would share. The ``other`` one is recorded, or was compared, too."""
 
     field: Field
     text: str
@@ -90,7 +84,7 @@ class SharedValue(NamedTuple):
 
 
 def title_in(elements: Mapping[str, str]) -> str:
-    """Return the title in the metadata ``elements`` of a name, or "". A code such as ``(:unkn)`` is not a title.
+    """Return the title in the metadata of a name, or "". A code such as ``(:unkn)`` is not a title.
 
     >>> title_in({"who": "Noah", "dc.title": "Map"}), title_in({"erc.what": "(:unkn)"})
     ('Map', '')
@@ -100,9 +94,8 @@ def title_in(elements: Mapping[str, str]) -> str:
 
 
 def shared_values(bindings: Bindings, names: Sequence[NewValues]) -> list[list[SharedValue]]:
-    """Return the values that each of ``names`` would share with another name: one list for each, in their order.
-    Withdrawn names do not count: their thing can have another name. Titles are equal without regard to case, accents
-    and spaces.
+    """Return the values that each name would share with another one. Withdrawn names do not count: their thing can have
+    another name. Titles are compared without case, accents and spaces.
     """
     recorded = bindings.store.recorded
     wanted: dict[Field, set[str]] = {field: set() for field in _COLUMNS}

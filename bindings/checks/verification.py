@@ -51,9 +51,8 @@ CODES = {
 
 
 class StoreFinding(NamedTuple):
-    """A contradiction in a store, such as a binding that differs from its last event. ``identifier`` is a name or a
-    prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message`` states what is wrong, and
-    ``remedy`` how to fix it.
+    """A contradiction in a store, such as a binding that differs from its last event. ``identifier`` is a name, a
+    prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``remedy`` states how to fix it.
     """
 
     identifier: str
@@ -65,13 +64,11 @@ class StoreFinding(NamedTuple):
 def verify(bindings: Bindings) -> Iterator[StoreFinding]:
     """Check that bindings, histories, rules, counters and triggers of a store agree, and yield the contradictions.
 
-    Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
-    resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
-    belong to recorded operations; rules and prefix records equal their last event; counters are above the minted names;
-    the numbers of names that are kept are right; and the triggers that protect the tables exist and are enabled. For a
-    file, the version follows the version that was served before. The store is streamed from one snapshot, so it can
-    have any size, and can change at the same time. Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a
-    snapshot, which has no history. Source: POL-023; decision A-08.
+    Each binding equals its last event, and so do rules and prefix records. Revisions have no gaps; all events of a
+    public name have one resource, creation and spelling, and belong to recorded operations. Counters are above the
+    minted names, kept numbers are right, and the triggers are enabled. The version of a table file follows the one that
+    was served before. One snapshot is streamed. Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a
+    snapshot file, which has no history. Source: POL-023; decision A-08.
     """
     if bindings.kind == "file":
         from ..served_file.store import require_succession
@@ -89,7 +86,5 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
 
 def finding(code: str, name: str, message: str) -> StoreFinding:
-    """Create a :class:`StoreFinding` with the remedy that belongs to its ``code``. ``name`` is the name concerned, and
-    ``message`` the description of the fault.
-    """
+    """Create a :class:`StoreFinding` with the remedy that belongs to its code."""
     return StoreFinding(name, code, message, CODES[code])

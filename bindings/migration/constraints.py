@@ -1,6 +1,5 @@
-"""Update the lists of permitted values in the CHECK constraints of the tables of an older Ararat. A new action or state
-does not change the version of the schema. So the tables of a database can lack it, although the version is the current
-one.
+"""Update the lists of permitted values in the CHECK constraints of an older Ararat. A new action or state does not
+change the version of the schema, so the tables can lack it.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ _VALUE = re.compile(r"'[^']*'|\b[0-9]+\b")
 
 
 def replace_old(connection: Connection) -> int:
-    """Replace the CHECK constraints of an older Ararat in the tables of a database. Return their number. ``connection``
-    is an open connection to the database.
-    """
+    """Replace the CHECK constraints of an older Ararat in the tables of a database. Return their number."""
     old_constraints = list(_old(connection))
     if connection.dialect.name == "sqlite":
         _replace_in_sqlite(connection, old_constraints)
@@ -45,8 +42,8 @@ def _old(connection: Connection) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _replace_in_sqlite(connection: Connection, old_constraints: list[tuple[str, str, str, str]]) -> None:
-    """Edit the recorded statements of the tables. Other ways copy all rows. Source:
-    https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes
+    """Edit the recorded statements of the tables; other ways copy all rows
+    (https://www.sqlite.org/lang_altertable.html, "Making Other Kinds Of Table Schema Changes").
     """
     if not old_constraints:
         return

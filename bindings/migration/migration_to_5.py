@@ -1,6 +1,4 @@
-"""Migrate the tables from version 4 to version 5: the kinds of operations are declared by the program. Version 4 listed
-them in a CHECK constraint, so that a new kind needed a change of the database.
-"""
+"""Migrate the tables from version 4 to 5: the program declares the kinds of operations, not a CHECK constraint."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ _CHECK = re.compile(r",\s*CONSTRAINT action_known CHECK \((?:[^()]|\([^()]*\))*\
 
 
 def migrate_to_5(connection: Connection, progress: Progress) -> None:
-    """Remove the list of actions from the table of operations, in the transaction of ``connection``. ``progress`` is
-    called at the end with the name of the table.
-    """
+    """Remove the list of actions from the table of operations. ``progress`` is called at the end with its name."""
     table = schema.operations.name
     if connection.dialect.name == "sqlite":
         _remove_check(connection, table)
@@ -29,9 +25,7 @@ def migrate_to_5(connection: Connection, progress: Progress) -> None:
 
 
 def _remove_check(connection: Connection, table: str) -> None:
-    """Edit the recorded statement of the table. Other ways copy all rows. Source:
-    https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes
-    """
+    """Edit the recorded statement of the table, as in :mod:`.constraints`."""
     recorded = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
     sql = connection.exec_driver_sql(recorded, (table,)).scalar_one()
     version = connection.exec_driver_sql("PRAGMA schema_version").scalar_one()

@@ -1,10 +1,8 @@
 """Migrate a database of an older Ararat to the current tables, for the command ``ararat migrate``. A server never does.
 
-Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction. So the database has the
-old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
-second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database. The indexes for
-lists and search take the longest. They are created behind this transaction, one after the other, while the new version
-answers and writes. Without one of them, a list or search takes longer. A later call adds the rest.
+Each step leads from one version of :mod:`schema` to the next, all in one transaction, with rows in blocks. A second
+migration at the same time has nothing to do. The indexes for lists and search take the longest. They are created behind
+this transaction, while the new version answers and writes. A later call adds the rest.
 """
 
 from __future__ import annotations
@@ -29,12 +27,8 @@ if TYPE_CHECKING:
 
 
 class MigrationResult(NamedTuple):
-    """The result of :func:`migrate`: the versions of the schema, and what was added to the tables.
-
-    - ``before``, ``after``: the version of the schema before and after it.
-    - ``triggers``: the number of added triggers.
-    - ``indexes``: the number of added indexes.
-    - ``constraints``: the number of replaced constraints (:mod:`constraints`).
+    """The result of :func:`migrate`: the versions of the schema, and the numbers of added triggers and indexes and of
+    replaced constraints (:mod:`constraints`).
     """
 
     before: int
@@ -49,11 +43,8 @@ Progress = Callable[[str, int, int], object]
 
 
 class IndexPhase(NamedTuple):
-    """The creation of an index that begins in a migration.
-
-    - ``name``: the name of the index. ``number``, ``total``: its place among the indexes to create, from 1.
-    - ``names``: the number of names in the database, about. ``seconds``: the forecast for this index and the others, by
-      the time of those before; None for the first.
+    """The creation of an index that begins in a migration, the ``number`` of ``total`` from 1. ``names`` is about the
+    number of names in the database. ``seconds`` is the forecast for this index and the rest; None for the first.
     """
 
     name: str
@@ -68,16 +59,15 @@ def migrate(
     progress: Progress | None = None,
     phase: Callable[[IndexPhase], object] | None = None,
 ) -> MigrationResult:
-    """Change the tables of a database to the version of the schema that this Ararat needs, in one transaction. Then
-    create the indexes that it lacks.
+    """Change the tables of a database to the current version of the schema, in one transaction. Then create the indexes
+    that it lacks.
 
     ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Other writers wait until the end of the
-    transaction, and in PostgreSQL readers too. Stop the servers of the older version before. Start this version when
-    ``phase`` is called first, or afterwards. ``progress`` is called after each block of rows, ``phase`` before each
-    index. While PostgreSQL creates an index, others read and write; in SQLite they read. Raises :class:`BindingError`
-    with these codes: ``schema-version`` for a version that it cannot upgrade, ``foreign-database`` for a database
-    without tables of Ararat, ``read-only`` for a file that cannot be written, and those of :func:`open_bindings`.
-    Raises BindingsUnavailable.
+    transaction, and in PostgreSQL readers too. Stop the servers of the older version before, and start this version
+    when ``phase`` is called first. ``progress`` is called after each block of rows, ``phase`` before each index. While
+    an index is created, others read, and in PostgreSQL also write. Raises BindingsUnavailable, and
+    :class:`BindingError`: ``schema-version`` for a version that it cannot upgrade, ``foreign-database`` without tables
+    of Ararat, ``read-only`` for a file that cannot be written, and like :func:`open_bindings`.
     """
     from sqlalchemy import inspect, select, update
     from sqlalchemy.exc import DBAPIError
@@ -121,9 +111,8 @@ def migrate(
 
 
 def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
-    """Return the SQLite file that :func:`migrate` would change to a new version of the schema, and its version.
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Return None for any other database.
-    Raises :class:`BindingError` like :func:`open_bindings`.
+    """Return the SQLite file that :func:`migrate` would change to a new version of the schema, and its version, or
+    None. Raises :class:`BindingError` like :func:`open_bindings`.
     """
     if table_file(url_or_path) is not None:
         return None

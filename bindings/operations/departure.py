@@ -1,8 +1,6 @@
-"""The departure of an institution: its prefix is retired, and all its names lead to another resolver.
-
-Nothing more is asked of the institution that leaves. No name changes: each name below the prefix gets the target that a
-template makes for it, in one operation that can be undone. The rule of the prefix gets the same template, so that names
-which are not bound here lead there, too. The addresses of a delegation are deleted.
+"""The departure of an institution: its prefix is retired, and all its names lead to another resolver. Each name gets
+the target that a template makes for it, in one operation that can be undone. The rule of the prefix gets the same
+template, for names which are not bound here. The addresses of a delegation are deleted.
 """
 
 from __future__ import annotations
@@ -38,15 +36,13 @@ def depart(
     progress: Callable[[int], object] | None = None,
     expected: str | None = None,
 ) -> BulkResult:
-    """Retire a prefix, and move the targets of its names to another resolver.
+    """Retire a NAAN or shoulder, and move the targets of its names to another resolver.
 
-    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of names so far. ``expected`` is the fingerprint of a dry run. If the changes are other ones now, nothing is
-    written. ``prefix`` is a NAAN or shoulder. ``resolver`` is the address of the other resolver, to which each name is
-    appended, or a template with a variable. Names without a target stay, and so do withdrawn ones. Alternate targets
-    are deleted, because the other resolver has them. An undo of the operation moves the targets back; the prefix stays
-    retired, and keeps its rule. Raises like :func:`~.plan_names.carry_out`. Raises :class:`BindingError` with the code
-    ``rule-prefix``, ``rule-template`` or ``prefix-address``.
+    ``resolver`` is the address to which each name is appended, or a template with a variable. Names without a target
+    and withdrawn ones stay. Alternate targets are deleted, because the other resolver has them. An undo of the
+    operation moves the targets back; the prefix stays retired, and keeps its rule. The other arguments and the errors
+    are those of :func:`~.plan_names.carry_out`. Further codes are ``rule-prefix``, ``rule-template`` and
+    ``prefix-address``.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

@@ -1,5 +1,5 @@
 """The operations on selected names: edit fields, publish, move, withdraw, restore, delete, hold and release. Each is a
-:class:`~.plan.Plan`, which decides about each name.
+:class:`~.plan.Plan`. Names that it does not concern are left alone.
 """
 
 from __future__ import annotations
@@ -38,11 +38,9 @@ _STATES = {
 
 
 def edit(fields: Fields) -> Plan:
-    """Return the plan of an operation that sets fields of many names: those that ``fields`` states.
-
-    The state, the target and all other fields stay. An empty text deletes a metadata element, or the embargo. Withdrawn
-    names are left alone. With an ``embargo``, only reserved names are changed. Raises :class:`BindingError` with the
-    code ``edit-fields`` for other fields than :data:`EDITED`, and with those of metadata.
+    """Return the plan of an operation that sets the stated fields of many names. Withdrawn names are left alone, and
+    with an ``embargo`` all but reserved ones. Raises :class:`BindingError` with the code ``edit-fields`` for other
+    fields than :data:`EDITED`, and with those of metadata.
     """
     values = {name: value for name, value in fields._asdict().items() if value not in (None, "")}
     if fields.embargo is not None:
@@ -77,12 +75,7 @@ def publish() -> Plan:
 
 
 def move(source: str, destination: str) -> Plan:
-    """Return the plan of an operation that replaces the beginning ``source`` of targets by ``destination``.
-    :func:`~.relocation.relocate_prefix` describes both texts.
-
-    >>> move("https://old.example/", "https://new.example/").action
-    'relocate'
-    """
+    """Return the plan of an operation that replaces the beginning of targets (:func:`~.relocation.relocate_prefix`)."""
     rewriting = Rewriting.of(source, destination)
     plan = plan_of_selected("relocate", {"from": source, "to": destination}, rewriting.change)
     return plan._replace(kept=rewriting.kept)
@@ -90,8 +83,7 @@ def move(source: str, destination: str) -> Plan:
 
 def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
     """Return the plan of an operation that replaces targets by the URLs to which they redirect. ``urls`` maps each name
-    to a pair: its target when it was traced, and the new target. A name whose target has changed since then is left
-    alone.
+    to its target when it was traced, and the new one. A name whose target has changed since then is left alone.
     """
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
@@ -107,12 +99,7 @@ def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
 
 
 def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
-    """Return the plan of an operation that withdraws live names, with a ``reason`` and a ``successor`` for their
-    tombstones. Other names are left alone. A name that is its own successor is refused.
-
-    >>> withdraw("the map was lost").action
-    'withdraw'
-    """
+    """Return the plan of an operation that withdraws live names. A name that is its own successor is refused."""
     if reason is not None:
         validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     if successor is not None:
@@ -157,8 +144,8 @@ def delete() -> Plan:
 
 def hold(until: str, reason: str) -> Plan:
     """Return the plan of an operation that puts live and reserved names on hold, or changes their holds. ``until`` is
-    the last day of the hold in UTC, or its end in RFC 3339. ``reason`` is for visitors. Withdrawn names are left alone.
-    Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    the last day of the hold in UTC, or its end in RFC 3339. Raises :class:`BindingError` (``hold-until``,
+    ``hold-reason``).
     """
     end = holds.read_end(until)
     validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
@@ -172,9 +159,7 @@ def hold(until: str, reason: str) -> Plan:
 
 
 def release() -> Plan:
-    """Return the plan of an operation that ends the holds of names. Names without a hold of their own are left
-    alone.
-    """
+    """Return the plan of an operation that ends the holds of names, but not those of names or prefixes above."""
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.hold_until is None:
@@ -185,8 +170,8 @@ def release() -> Plan:
 
 
 def plan_of_selected(action: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
-    """Return the plan of an operation on selected names. ``decide`` returns the change of each, for its binding and the
-    time; or the reason to leave it alone. ``action`` and ``parameters`` are recorded.
+    """Return the plan of an operation on selected names. ``decide`` returns the change of each, or the reason to leave
+    it alone. ``action`` and ``parameters`` are recorded.
     """
 
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:

@@ -33,8 +33,8 @@ MAX_NAMES = 1_000_000
 
 
 class JobNames(PlanNames):
-    """The names that a ``job`` changes by ``plan``. The number of the job is unique in the database. A check keeps
-    those that can be changed, each with its revision. :meth:`take_from` gives them to the job of the change.
+    """The names that a job changes by a plan. A check keeps those that can be changed, each with its revision.
+    :meth:`take_from` gives them to the job of the change.
     """
 
     def __init__(self, bindings: Bindings, plan: Plan, job: int, actor: Actor = NOBODY) -> None:
@@ -42,9 +42,9 @@ class JobNames(PlanNames):
         self._job = job
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
-        """Record the keys of the names that the job will change, instead of earlier ones. Return their number. ``keys``
-        must be distinct. Raises :class:`BindingError` with the code ``operation-large`` for more than :data:`MAX_NAMES`
-        names. ``beat`` is called in each transaction with its connection and the number of names so far.
+        """Record the distinct keys of the names that the job will change, instead of earlier ones. Return their number.
+        Raises :class:`BindingError` (``operation-large``) for more than :data:`MAX_NAMES`. ``beat`` is called in each
+        transaction with its connection and the number so far.
         """
         self.clear()
         remaining, number, rhythm = iter(keys), 0, BlockPace(self._bindings.location)
@@ -68,9 +68,8 @@ class JobNames(PlanNames):
         return number
 
     def add_of_operation(self, operation: int) -> int:
-        """Record the names that an earlier operation changed as those of this job, instead of earlier ones. Return
-        their number. Raises :class:`BindingError` with the code ``operation-unknown``, ``operation-undone`` or
-        ``operation-running``.
+        """Record the names of an earlier operation, instead of earlier ones. Return their number. Raises
+        :class:`BindingError` (``operation-unknown``, ``operation-undone``, ``operation-running``).
         """
         self.clear()
 
@@ -93,8 +92,8 @@ class JobNames(PlanNames):
 
     @staticmethod
     def take_from(connection: Connection, checked: int, job: int) -> int:
-        """Make the names that the job ``checked`` has checked those of ``job``, in a transaction. Return their number.
-        ``connection`` is an open connection to the database.
+        """Make the names that the job ``checked`` has checked those of ``job``, in a transaction. Return their
+        number.
         """
         return connection.execute(update(bulk_names).where(_NAMES.job == checked).values(job=job)).rowcount
 

@@ -1,9 +1,4 @@
-"""The kinds of operations on selected names. Each is one declaration (:class:`~..names.operation.OperationKind`).
-
->>> from ..names.operation import kind_of
->>> kind_of("move").plan({"from": "old.example", "to": "new.example"}).action
-'relocate'
-"""
+"""The kinds of operations on selected names. Each is one declaration (:class:`~..names.operation.OperationKind`)."""
 
 from __future__ import annotations
 

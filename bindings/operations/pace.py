@@ -18,9 +18,8 @@ LEAST = 20
 
 
 class BlockPace:
-    """The pace of a change of many names: the size of the next transaction, and the pause before it. ``where`` is the
-    address of the database. With ``fixed``, each transaction has this size. Otherwise a transaction that takes long is
-    followed by a smaller one, of ``least`` names or more.
+    """The pace of a change of many names: the size of the next transaction, and the pause before it. Unless it is
+    ``fixed``, a transaction that takes long is followed by a smaller one, of ``least`` names or more.
     """
 
     def __init__(self, where: str, fixed: int | None = None, least: int = LEAST) -> None:
@@ -34,9 +33,7 @@ class BlockPace:
         self._begun = time.monotonic()
 
     def rest(self) -> None:
-        """Pause before the next transaction on SQLite, so that other writers have their turn, and choose its size.
-        PostgreSQL locks only the rows of the names.
-        """
+        """Choose the size of the next transaction, and pause on SQLite, so that other writers have their turn."""
         taken = time.monotonic() - self._begun
         if taken > _WORK:
             self.size = max(self._least, self.size // 2)

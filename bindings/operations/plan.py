@@ -1,6 +1,5 @@
-"""The plan of an operation on many names: which names, and how each of them changes; and the result.
-:func:`~.plan_names.carry_out` executes a plan. A name that the operation does not concern, such as a withdrawn name in
-a relocation, is left alone.
+"""The plan of an operation on many names, which :func:`~.plan_names.carry_out` executes, and the result. A name that it
+does not concern, such as a withdrawn name in a relocation, is left alone.
 """
 
 from __future__ import annotations
@@ -28,11 +27,9 @@ MAX_LISTED = 100
 
 
 class Effect(NamedTuple):
-    """The change of one name by an operation on many names: its binding before and after.
-
-    ``outcome`` is the kind of change, such as "relocated". ``before`` is the binding before it; None for a new name. A
-    deleted name has no binding afterwards; ``after`` is then that of the last event. ``kept`` is the rest of each
-    target that a relocation keeps after the replaced beginning: by "target", or by the selector of an alternate.
+    """The change of one name by an operation on many names. ``outcome`` is such as "relocated". ``before`` is None for
+    a new name, and ``after`` the last binding of a deleted one. ``kept`` is the rest of each target that a relocation
+    keeps after the replaced beginning, by "target" or by the selector of an alternate.
     """
 
     outcome: Outcome
@@ -42,9 +39,7 @@ class Effect(NamedTuple):
 
 
 class NotedName(NamedTuple):
-    """The name ``identifier`` that an operation refuses or leaves alone, with the reason. ``code`` is its stable name,
-    and ``message`` a sentence in printable ASCII.
-    """
+    """A name that an operation refuses or leaves alone, with the code and the reason in printable ASCII."""
 
     identifier: str
     code: str
@@ -59,11 +54,11 @@ class BulkResult:
     - ``names``: the number of names that the operation concerns.
     - ``counts``: the number of names with each outcome, such as "relocated".
     - ``unchanged``: the number of names that have the wanted state already.
-    - ``refusals``: the number of names whose change is refused. If a check refuses one, nothing is written; a name that
-      is refused since the check is left out. ``refused``: the first hundred of them, with reasons.
-    - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
-    - ``warnings``: the number of warnings about new targets that are almost surely wrong; ``warned``: the first hundred
-      of them.
+    - ``refusals``, ``refused``: the number of names whose change is refused, and the first hundred. If a check refuses
+      one, nothing is written; a name that is refused since the check is left out.
+    - ``others``, ``left_alone``: the number of names that are left alone, and the first hundred.
+    - ``warnings``, ``warned``: the number of warnings about new targets that are almost surely wrong, and the first
+      hundred.
     - ``effects``: the first hundred changes.
     - ``fingerprint``: a digest of all changes; ``is_other`` is true if it is not the expected one.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.
@@ -116,11 +111,9 @@ class BulkResult:
 
 
 class PlannedChange(NamedTuple):
-    """One name of an operation on many names, and the function that decides about its change.
-
-    ``decide`` receives the time of the operation. It returns a change, the reason to leave the name alone, or None for
-    a name outside of the operation. It raises :class:`BindingError` if the change is not permitted. ``identifier`` is
-    the key of the name, and ``before`` its binding before the change, or None.
+    """One name of an operation, and the function that decides about it: it receives the time, and returns a change, the
+    reason to leave the name alone, or None for a name outside of the operation. It raises :class:`BindingError` if the
+    change is not permitted.
     """
 
     identifier: str
@@ -129,11 +122,10 @@ class PlannedChange(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """An operation on many names, as :func:`~.plan_names.carry_out` executes it: which names, and how each changes.
+    """An operation on many names: which names, and how each changes.
 
     - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
-    - ``find``: returns the keys of the names that the operation concerns.
-    - ``decide``: yields a decision for each of the given keys.
+    - ``find``: returns the keys of the names. ``decide``: yields a decision for each of the given keys.
     - ``also``: makes other changes in the same transaction, after those of the names, and returns whether it made any.
       It is not called for a dry run or if a name is refused.
     - ``require``: raises :class:`BindingError` if the operation must not begin, such as a second undo.
@@ -159,8 +151,8 @@ NO_NAMES = Plan("edit", {}, lambda transaction: (), lambda transaction, keys: it
 def decided(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
-    """Check the change of each name in ``keys``, count the outcomes in ``result``, and return the changes. ``plan``
-    defines how a name changes. ``digest`` gets what a person compares in a preview.
+    """Decide about each name, count the outcomes in ``result``, and return the changes. ``digest`` gets what a person
+    compares in a preview.
     """
     changes: list[Change] = []
     actor = transaction.actor
@@ -218,9 +210,7 @@ def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
 
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
-    """Return the bindings of the names with these ``keys``, sorted by key, and lock their rows until the transaction
-    ends. ``within`` limits them to a range of keys; None means all.
-    """
+    """Return the bindings with these keys, sorted, and lock their rows. ``within`` limits them to a range of keys."""
     bindings = transaction.get(keys).values()
     return sorted((each for each in bindings if within is None or within.includes(each.identifier)), key=_identifier)
 

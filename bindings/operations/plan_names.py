@@ -35,8 +35,8 @@ class FoundName(NamedTuple):
 
 
 class PlanNames(Source[BulkResult]):
-    """The names that ``plan`` finds, in a temporary table. ``actor`` changes them. ``expected`` is the fingerprint of a
-    dry run: if the changes are other ones now, nothing is written.
+    """The names that a plan finds, in a temporary table. ``expected`` is the fingerprint of a dry run: if the changes
+    are other ones now, nothing is written.
     """
 
     is_exclusive = False
@@ -66,8 +66,8 @@ class PlanNames(Source[BulkResult]):
             self._names.close()
 
     def find(self, transaction: Transaction) -> None:
-        """Find the names of the plan. Raises :class:`BindingError` with the code ``operation-large`` for more names
-        than :attr:`.Actor.max_names`.
+        """Find the names of the plan. Raises :class:`BindingError` (``operation-large``) for more than
+        :attr:`.Actor.max_names`.
         """
         # The changes can move names into the range that is searched, so all names are found first.
         self.close()
@@ -193,7 +193,6 @@ def carry_out(
       :data:`~.pace.BLOCK` names, after a check of all of them: if it refuses one, nothing is written. A name that is
       refused since the check is left out then, and reported. The same call continues an interrupted operation.
     - ``dry_run``: check all names, write nothing.
-    - ``actor``: the name of the user for the history.
     - ``progress``: called with the number of names after each block and at the end.
     - ``expected``: the fingerprint of a dry run. If the changes are other ones now, nothing is written.
 
@@ -212,9 +211,7 @@ def carry_out(
 
 
 def revisions(block: Sequence[FoundName], decided: Sequence[Written]) -> list[tuple[int, int]]:
-    """Return the revision of each name of ``block`` that a check accepted, with its place. ``decided`` are its
-    changes.
-    """
+    """Return the revision of each name of a block that a check accepted, with its place."""
     places = {each.key: each.place for each in block}
     changes = [change for written in decided for change in written.changes]
     return [(each.after.revision - 1, places[index_key(each.after.identifier)]) for each in changes]

@@ -1,6 +1,5 @@
-"""The progress of an operation in blocks, in the table ``bulk_progress``, so that another process continues it. Each
-run has a number: that of its job; a run of a command has a negative one, which follows from what it does
-(:func:`number_of`). So the same command continues.
+"""The progress of an operation in blocks, in the table ``bulk_progress``, so that another process continues it. A run
+has the number of its job, or of its command (:func:`number_of`).
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class RunProgress(NamedTuple):
-    """The progress of a run: its ``operation``, the number of parts that are ``done``, the number of ``changed`` names,
-    and the ``state`` of its source in JSON.
+    """The progress of a run: the number of parts that are ``done`` and of ``changed`` names, and the ``state`` of its
+    source in JSON.
     """
 
     operation: int
@@ -28,11 +27,8 @@ class RunProgress(NamedTuple):
 
 
 def number_of(*work: object) -> int:
-    """Return the number by which a repeated command finds its interrupted run: it is the same for the same ``work``.
-    ``work`` is the action, its arguments and the file. The number is negative; those of jobs are positive.
-
-    >>> number_of("relocate", {"to": "b"}) == number_of("relocate", {"to": "b"}) < 0
-    True
+    """Return the negative number by which a repeated command finds its interrupted run: the same for the same action,
+    arguments and file. Those of jobs are positive.
     """
     digest = sha256(repr(work).encode()).digest()
     # The jobs of servers have positive numbers.

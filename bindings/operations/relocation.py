@@ -46,24 +46,18 @@ def relocate_prefix(
 ) -> BulkResult:
     """Replace the beginning of the targets of many names, for example after a site has moved to another host.
 
-    - ``dry_run``: everything is checked and nothing is written.
-    - ``actor``: the user who makes the change, or the name for the history. None records no user.
-    - ``progress``: if it is set, it is called with the number of names so far.
-    - ``expected``: the fingerprint of a dry run. If the changes are other ones now, nothing is written.
     - ``source``: the beginning of a URL ("https://old.example/items/"), a path of this site ("/items/"), or a host
       ("old.example") with both schemes. It matches whole segments: "https://old.example/coll/1" matches itself,
       ".../coll/1/a" and ".../coll/1?a=b", but not ".../coll/12". With ``*`` at its end, "https://old.example/coll/1*"
       matches inside a segment, too. A URL without a path includes the whole host, and never a longer one.
     - ``destination``: of the same form. For a host as ``source`` it is a host (keeps scheme and port), or a URL or path
-      (replaces the scheme); then targets with a port stay. After a ``source`` with ``*`` it can end in ``*``, which is
-      ignored.
-    - ``prefix``: only names that begin with this text.
-    - ``below``: only this name and the names below it.
+      (replaces the scheme); then targets with a port stay. A ``*`` at its end is ignored after a ``source`` with ``*``.
+    - ``prefix``: only names that begin with this text. ``below``: only this name and the names below it.
 
-    The caller decides that each new target leads to the same resource, so no name needs a recorded resource. Reserved
-    names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound. Raises
-    :class:`BindingError` with the code ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of targets and
-    names. Raises like :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    The caller decides that each new target leads to the same resource. Reserved names are changed too, and withdrawn
+    ones left alone. A name is refused if its new target cannot be bound. The other arguments and the errors are those
+    of :func:`~ararat.bindings.operations.plan_names.carry_out`. Raises :class:`BindingError` with the code
+    ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of targets and names.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -112,23 +106,9 @@ def set_passthrough(
 ) -> BulkResult:
     """Set for many names whether the rest of a longer identifier is appended to their targets. The targets stay.
 
-    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of names so far. ``passthrough`` is False for no, True for the rest in normal form, or "given" for the rest
-    as requested. The names are those that begin with ``prefix``, such as ``ark:12345/x5``. The event of each name is
-    "updated", because no name leads elsewhere. Withdrawn names are left alone, and names without a target that can be
-    extended. Raises like :func:`relocate_prefix`.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> b.bind("ark:12345/x1", "https://example.org/1")
-    'bound'
-    >>> set_passthrough(b, "ark:12345/x", "given").counts["updated"], b.lookup("ark:12345/x1").passthrough
-    (1, 'given')
-    >>> [event.action for event in b.history("ark:12345/x1")]
-    ['bound', 'updated']
-    >>> b.close(); folder.cleanup()
+    ``passthrough`` is False, True for the rest in normal form, or "given" for the rest as requested. The names begin
+    with ``prefix``, such as ``ark:12345/x5``. Withdrawn names are left alone, and names without a target that can be
+    extended. The other arguments and the errors are those of :func:`relocate_prefix`.
     """
     from ..storage.writing.operations import KeyRange
 
@@ -161,8 +141,8 @@ def set_passthrough(
 
 
 def container(identifier: Name) -> str:
-    """Return the key of the ARK ``identifier`` below which other names can be, such as ark:12345/x above
-    ark:12345/x/p1. Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
+    """Return the key of an ARK below which other names can be. Raises :class:`BindingError` (``nothing-below``) for a
+    URN.
     """
     key = naming.key_of(identifier)
     if key.startswith("urn:"):
@@ -171,8 +151,8 @@ def container(identifier: Name) -> str:
 
 
 class Rewriting(NamedTuple):
-    """A rule that rewrites targets: a target that begins with one of ``sources`` gets the text of ``destinations``
-    instead. Both have the same order. ``ends`` are the characters that can follow a source in a target; "" permits all.
+    """A rule that replaces the first matching beginning of ``sources`` in targets by that of ``destinations``. ``ends``
+    are the characters that can follow a source in a target; "" permits all.
     """
 
     sources: tuple[str, ...]
@@ -181,9 +161,8 @@ class Rewriting(NamedTuple):
 
     @classmethod
     def of(cls, source: str, destination: str) -> Rewriting:
-        """Create the rule from ``source``, a beginning of targets, and ``destination``, its replacement. Both can be
-        hosts, as a user entered them. Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of
-        targets.
+        """Create the rule from texts of a user, which can be hosts. Raises :class:`BindingError` with the code
+        ``relocate-prefix`` or the codes of targets.
         """
         is_inside = source.rstrip().endswith("*")
         if is_inside:
@@ -212,8 +191,6 @@ class Rewriting(NamedTuple):
 
         >>> Rewriting.of("old.example", "new.example")("http://old.example:8080/a")
         'http://new.example:8080/a'
-        >>> Rewriting.of("https://old.example", "https://new.example/a/")("https://old.example/b")
-        'https://new.example/a/b'
         >>> Rewriting.of("https://old.example", "https://new.example")("https://old.example.org/b")
         'https://old.example.org/b'
         >>> Rewriting.of("/coll/1", "/one")("/coll/12"), Rewriting.of("/coll/1*", "/one")("/coll/12")
@@ -223,9 +200,7 @@ class Rewriting(NamedTuple):
         return target if match is None else _join(*match)
 
     def kept(self, binding: Binding) -> Mapping[str, str]:
-        """Return the part of each target of the name ``binding`` that the rule keeps, by "target" or selector
-        (:class:`.plan.Effect`).
-        """
+        """Return the part of each target that the rule keeps, by "target" or selector (:class:`.plan.Effect`)."""
         places = {"target": binding.target or "", **binding.alternates}
         return {place: match[2] for place, target in places.items() if (match := self._match(target))}
 
@@ -239,8 +214,8 @@ class Rewriting(NamedTuple):
         return None
 
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
-        """Return the change that rewrites the targets of the name ``binding``. Return None if no target begins with a
-        source. A withdrawn name is not changed: the result is then the reason.
+        """Return the change that rewrites the targets of a name, None if no target matches, or the reason for a
+        withdrawn one.
         """
         target = None if binding.target is None else self(binding.target)
         alternates = {selector: self(each) for selector, each in binding.alternates.items()}
@@ -287,9 +262,7 @@ def _is_origin(beginning: str) -> bool:
 
 
 def _join(source: str, destination: str, rest: str) -> str:
-    """Return ``destination`` and ``rest`` with one slash between them, where one of the two has it. The rest is never
-    joined to a host, which would be another host then.
-    """
+    """Join a destination and a rest with one slash where one of them has it. The rest is never joined to a host."""
     after_host = f"{_END_OF_HOST}:" if _is_origin(source) else _END_OF_HOST
     if _is_origin(destination) and rest and rest[0] not in after_host:
         return f"{destination}/{rest}"

@@ -1,15 +1,14 @@
-"""The one runner of changes of many names: a source of decisions, in one transaction or in blocks. A :class:`Source`
-knows the names or rows, decides about each, and keeps the result. The names of a plan (:mod:`.plan_names`), those of a
-job (:mod:`.job_names`) and the rows of a table (:mod:`ararat.bindings.imports.table_rows`) are sources.
+"""The one runner of changes of many names: a :class:`Source` of decisions, in one transaction or in blocks. The names
+of a plan (:mod:`.plan_names`), those of a job (:mod:`.job_names`) and the rows of a table
+(:mod:`ararat.bindings.imports.table_rows`) are sources.
 
 1. :meth:`OperationRun.check` decides about everything and changes no name. If it refuses something, nothing must be
    written.
-2. :meth:`OperationRun.write` writes what was accepted, in short transactions, so that no other writer waits for long.
-   Each records the progress. So a process that is killed loses nothing: another one continues. What is refused since
-   the check is reported as refused, and the others go on.
+2. :meth:`OperationRun.write` writes what was accepted, in short transactions with the progress, so that another process
+   continues after a crash. What is refused since the check is reported, and the others go on.
 
 All blocks belong to one operation, which :mod:`.undo` takes back. :meth:`OperationRun.at_once` decides and writes in
-one transaction instead: all or nothing, and other writers wait. :func:`run` chooses: few names take one transaction.
+one transaction instead, while other writers wait. :func:`run` chooses: few names take one transaction.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """Changes to write for one ``actor``, each with its origin for the history in ``sources``, or None. ``new`` are
-    further names that are new and live: their rows (:class:`.NewRows`), each with its origin.
+    """Changes to write for one actor, each with its origin for the history in ``sources``. ``new`` are further new and
+    live names as rows (:class:`.NewRows`), each with its origin.
     """
 
     actor: str | None
@@ -47,9 +46,7 @@ class Written(NamedTuple):
 
 
 class SourceBlock(NamedTuple):
-    """A block of a source: its ``items``, such as names or rows, the ``number`` of names or rows, and whether it is the
-    last one.
-    """
+    """A block of a source: its names or rows, their ``number``, and whether it is the last one."""
 
     items: Sequence[Any]
     number: int
@@ -73,9 +70,9 @@ class Source(Protocol[R]):
     - ``is_exclusive``: whether its transactions exclude all other writers.
     - ``result``: the result so far. ``done``: the number of names or rows that it has read.
     - ``continues``: the number of the operation that the run continues, or None.
-    - ``needs_check``: whether everything is checked before the first name is written. ``stops``: whether a block with
-      something that is refused is not written, and ends the run. ``sees_own``: whether later decisions need the earlier
-      changes in the database, also in a dry run. ``least``: the smallest block.
+    - ``needs_check``: whether everything is checked before the first name is written.
+    - ``stops``: whether a block with something that is refused is not written, and ends the run.
+    - ``sees_own``: whether later decisions need the earlier changes in the database, also in a dry run.
     """
 
     action: str
@@ -134,8 +131,8 @@ class Source(Protocol[R]):
         """Return to the first block, which is written now after a check."""
 
     def end(self, transaction: Transaction, *, is_written: bool) -> bool:
-        """End the decisions, in the last transaction. Return whether it has changed more than names, such as rules.
-        ``is_written`` is False for a check. Sets ``written`` of the result.
+        """End the decisions, set ``written`` of the result, and return whether more than names has changed, such as
+        rules.
         """
         ...
 
@@ -161,11 +158,10 @@ def _nothing(*arguments: object) -> None:
 class Hooks(NamedTuple):
     """The functions that a run calls to record its progress and its end.
 
-    - ``beat``: called in each transaction with its connection and the number of names or rows so far. If it raises an
-      error, the transaction writes nothing.
-    - ``finish``: called in the last transaction with its connection and the result.
-    - ``progress``: called after each transaction with the number of names or rows so far.
-    - ``turn``: called between two transactions, so that other work can have its turn.
+    - ``beat``: in each transaction, with its connection and the number of names or rows so far. If it raises an error,
+      the transaction writes nothing.
+    - ``finish``: in the last transaction, with its connection and the result.
+    - ``progress``: after each transaction. ``turn``: between two transactions, so that other work can have its turn.
     """
 
     beat: Callable[[Connection, int], object] = _nothing
@@ -176,8 +172,7 @@ class Hooks(NamedTuple):
 
 class OperationRun(Generic[R]):
     """One operation on many names. ``number`` is unique in the database: a later run with it continues this one.
-    ``actor`` is the user who makes the change, and ``hooks`` are called in each transaction. ``size`` is the number of
-    names or rows of each block; by default it depends on the time that they take.
+    ``size`` is the number of names or rows of each block; by default it depends on the time that they take.
     """
 
     def __init__(
@@ -202,8 +197,8 @@ class OperationRun(Generic[R]):
         self._is_kept = False  # whether a connection is open between the transactions
 
     def begun(self) -> int | None:
-        """Return the number of the operation that an earlier process began and that :meth:`write` continues, or None.
-        Then nothing must be checked again.
+        """Return the number of the operation that an earlier process began and :meth:`write` continues without a
+        check.
         """
         with self._bindings.transaction() as transaction:
             found = progress.read(transaction, self._number)
@@ -216,8 +211,8 @@ class OperationRun(Generic[R]):
         return found.operation
 
     def at_once(self, *, is_dry: bool = False) -> R:
-        """Decide and write in one transaction: all, or nothing if something is refused. With ``is_dry``, write nothing.
-        Raises :class:`BindingsUnavailable` if another process changed the same names.
+        """Decide and write in one transaction: all, or nothing if something is refused. Raises
+        :class:`BindingsUnavailable` if another process changed the same names.
         """
         source = self._begin()
         is_exclusive = source.is_exclusive or not is_dry
@@ -279,10 +274,8 @@ class OperationRun(Generic[R]):
 
     def write(self) -> R:
         """Write what :meth:`check` accepted, in short transactions. A second call, also of another process, continues.
-
-        Raises the errors of the database and of the permissions of the actor: then what is written stays. Raises
-        :class:`BindingError` with the code ``operation-undone`` or ``operation-ended`` if the operation was undone or
-        ended meanwhile.
+        After an error of the database or the permissions, what is written stays. Raises :class:`BindingError`
+        (``operation-undone``, ``operation-ended``) if the operation was undone or ended meanwhile.
         """
         source = self._begin()
         is_last = False
@@ -330,7 +323,7 @@ class OperationRun(Generic[R]):
         return source.result
 
     def stop(self, *, is_written: bool = True) -> R:
-        """End the operation before all is written. What is written stays, and can be undone. With ``is_written`` False,
+        """End the operation before all is written. What is written stays, and can be undone. Without ``is_written``,
         the result states that something was refused.
         """
         if self._operation is None:
@@ -356,8 +349,8 @@ class OperationRun(Generic[R]):
         return self._source
 
     def _keep_connection(self) -> None:
-        """Open a connection for reading, so that SQLite keeps its log and the transactions share one connection.
-        Without another connection, each one would begin by reading the schema, and end by writing the log to the file.
+        """Open a connection for reading, so that SQLite keeps its log, and no transaction reads the schema or empties
+        the log.
         """
         if not self._is_kept:
             self._bindings.store.data_version()
@@ -416,11 +409,8 @@ def _collisions(bindings: Bindings) -> Iterator[None]:
 
 
 def stop_operation(bindings: Bindings, number: int, *, actor: Actor | str | None = None) -> Operation:
-    """End the operation ``number``, which a process carries out or has left unfinished, and return it.
-
-    Its run ends before the next block. What is written stays, and can be undone. An operation that has ended is
-    returned as it is. ``actor`` is the user who ends it, or the name of the user. Raises :class:`BindingError` with the
-    code ``operation-unknown``.
+    """End an operation that a process carries out or has left unfinished, before its next block, and return it. What is
+    written stays, and can be undone. Raises :class:`BindingError` (``operation-unknown``).
     """
 
     def stop(transaction: Transaction) -> Operation:
@@ -442,11 +432,8 @@ def run(
     hooks: Hooks | None = None,
     size: int | None = None,
 ) -> R:
-    """Carry out an operation on many names, and return its result.
-
-    It is written in blocks of at most :data:`~.pace.BLOCK` names under one operation, after a check of all of them: if
-    the check refuses one, nothing is written. With ``atomic``, or if one block is enough, it is one transaction. With
-    ``dry_run``, everything is checked and nothing is written. ``size`` is the number of names of each block. A run with
+    """Carry out an operation on many names, and return its result. It is written in blocks of at most
+    :data:`~.pace.BLOCK` names after a check of all, or with ``atomic`` and for few names in one transaction. A run with
     the ``number`` of an interrupted one continues it. Raises like :meth:`OperationRun.write`.
     """
     work = OperationRun(bindings, source, number, actor=actor, hooks=hooks, size=size)

@@ -32,13 +32,9 @@ def change_selected(
 ) -> BulkResult:
     """Carry out an operation on all names that meet the conditions ``selection``.
 
-    - ``kind``: the name of a kind of operations on names (:mod:`~ararat.bindings.operations.kinds`), such as "publish".
-      ``arguments``: the members of its request in the API.
-    - ``dry_run``: check everything, and write nothing.
-    - ``actor``: the user who makes the change, or the name for the history. None records no user.
-    - ``progress``: a function that is called with the number of names so far, or None.
-
-    Raises like :func:`~ararat.bindings.operations.plan_names.carry_out`, and with the codes of the kind.
+    ``kind`` is the name of a kind of operations on names (:mod:`~ararat.bindings.operations.kinds`), such as "publish",
+    and ``arguments`` are the members of its request in the API. The other arguments and the errors are those of
+    :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
     >>> from ararat.bindings.names.selection import select

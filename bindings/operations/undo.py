@@ -1,6 +1,6 @@
 """Undo an operation or the last change of a name. An undo adds changes to the history and removes none.
 
-- A name gets back its target, kind, alternates, metadata, state and other values. It keeps its resource.
+- A name gets back its earlier values. It keeps its resource.
 - A name that was new is withdrawn, because a public name is never deleted. A new reserved name is deleted.
 - A public name that is new in an import that mints names is hidden: it is reserved, without metadata, and keeps its
   resource. A second import of the row finds it again.
@@ -48,14 +48,13 @@ def undo_operation(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Undo the operation ``number``, such as an import: its names get back their earlier targets, metadata and states.
+    """Undo an operation, such as an import: its names get back their earlier targets, metadata and states.
 
-    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of names so far. With ``skip_changed`` names that were changed since then are left alone; otherwise they are
-    refused, and nothing is written. Rules and counters of an import stay. Raises :class:`BindingError` with the code
+    With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
+    written. Rules and counters of an import stay. The other arguments and the errors are those of
+    :func:`~ararat.bindings.operations.plan_names.carry_out`. Raises :class:`BindingError` with the code
     ``operation-unknown``, ``operation-undone`` or ``operation-running`` (end it first:
-    :func:`~ararat.bindings.operations.runner.stop_operation`), and like
-    :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    :func:`~ararat.bindings.operations.runner.stop_operation`).
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -76,11 +75,8 @@ def undo_operation(
 
 
 def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
-    """Return the plan that undoes the operation ``number``. With ``skip_changed``, names that were changed since then
-    are left alone.
-
-    >>> undo_plan(7).undoes
-    7
+    """Return the plan that undoes an operation. With ``skip_changed``, names that were changed since then are left
+    alone.
     """
 
     def find(transaction: Transaction) -> Iterator[str]:
@@ -103,11 +99,9 @@ def undo_change(
     dry_run: bool = False,
     actor: Actor | str | None = None,
 ) -> BulkResult:
-    """Undo the last change of the name ``identifier``, as an operation on one name.
-
-    With ``dry_run``, everything is checked and nothing is written. If ``revision`` is not the revision of the last
-    change, the name is refused. Raises :class:`BindingError` with the code ``not-bound`` for a name without a history,
-    and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    """Undo the last change of a name, as an operation on one name. If ``revision`` is not the revision of the last
+    change, the name is refused. Raises :class:`BindingError` (``not-bound``) for a name without a history, and like
+    :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
     key = naming.key_of(identifier)
 
@@ -183,8 +177,8 @@ def _blank(identifier: str, now: datetime) -> Binding:
 
 
 def _is_same(after: Binding | None, current: Binding | None) -> bool:
-    """Return whether a name has the values of an event, at any time and revision. A name that was hidden since then
-    keeps that fact, which is not a value to give back.
+    """Return whether a name has the values of an event, at any time and revision, and also if it was hidden since
+    then.
     """
     if after is None or current is None:
         return after is current

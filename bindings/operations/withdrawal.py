@@ -38,15 +38,13 @@ def withdraw_below(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Withdraw an ARK and all ARKs below it: those that continue with a slash or a dot.
+    """Withdraw an ARK and all ARKs below it: those that continue with a slash or a dot. The ARK itself need not be
+    bound.
 
-    ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything is checked and nothing is
-    written. ``progress``, if it is set, is called with the number of names so far. ``reason`` is a text for the
-    tombstone of each name, or None. ``successor`` is a name or an http(s) URL that replaces each name, or None. The ARK
-    itself need not be bound. Reserved names are left alone. So are names that are withdrawn already, so that their
-    reasons stay. Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a
-    successor that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
-    :func:`~ararat.bindings.operations.plan_names.carry_out`.
+    ``reason`` and ``successor`` are as in :meth:`.Bindings.withdraw`. Reserved names are left alone. So are names that
+    are withdrawn already, so that their reasons stay. The other arguments and the errors are those of
+    :func:`~ararat.bindings.operations.plan_names.carry_out`. Raises :class:`BindingError` with the code
+    ``nothing-below`` for a URN, and ``successor-itself`` for a successor that would be withdrawn too.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -90,13 +88,9 @@ def restore_below(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Make an ARK and all ARKs below it live again after a withdrawal, for their recorded resources.
-
-    ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything is checked and nothing is
-    written. ``progress``, if it is set, is called with the number of names so far. Names that were withdrawn at
-    different times and for different reasons are restored too. :func:`restore_withdrawn` and
-    :func:`~ararat.bindings.operations.undo.undo_operation` restore those of one operation. Raises like
-    :func:`withdraw_below`.
+    """Make an ARK and all ARKs below it live again after any withdrawal, for their recorded resources. Raises like
+    :func:`withdraw_below`. :func:`restore_withdrawn` and :func:`~ararat.bindings.operations.undo.undo_operation`
+    restore those of one operation.
     """
     key = container(identifier)
     plan = _plan_below("restore", key, {}, _restore)
@@ -112,11 +106,8 @@ def restore_withdrawn(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Restore the names that an operation withdrew, such as an import or :func:`withdraw_below`.
-
-    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
-    number of names so far. A name that was restored and withdrawn again since then stays withdrawn. Raises
-    :class:`BindingError` with the code ``operation-unknown``, and like
+    """Restore the names that an operation withdrew, such as an import. A name that was restored and withdrawn again
+    since then stays withdrawn. Raises :class:`BindingError` (``operation-unknown``), and like
     :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
 

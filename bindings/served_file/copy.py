@@ -1,8 +1,6 @@
-"""Keep a copy of the version of a table file that was served last. New versions are checked against it.
-
-The copy has the same bytes as the file. Its name is ``FILE.served``, in the folder of the file or in another folder. A
-copy is written to a temporary file and renamed, so that no reader gets a part of it. Workers that write at the same
-time wait for a lock on the folder. A worker replaces only a copy that it has checked.
+"""Keep a copy of the version of a table file that was served last, to check new versions against it. It is
+``FILE.served`` in the folder of the file or in another one, written under a temporary name and renamed. Workers wait
+for a lock on the folder, and replace only a copy that they have checked.
 """
 
 from __future__ import annotations
@@ -33,11 +31,8 @@ Fingerprint = tuple[int, ...]
 
 
 class FileVersion(NamedTuple):
-    """The content of a table file at one moment, with its properties.
-
-    - ``digest``: the SHA-256 of the content.
-    - ``fingerprint``: a value that differs if the file was replaced or changed.
-    - ``mode``: the permissions; ``times``: the times of access and modification in nanoseconds.
+    """The content of a table file at one moment. ``digest`` is its SHA-256, and ``fingerprint`` differs if the file was
+    replaced or changed. ``times`` are those of access and modification in nanoseconds.
     """
 
     path: Path
@@ -77,8 +72,8 @@ def fingerprint(path: Path) -> Fingerprint | None:
 
 
 def read(path: Path, name: Path | None = None) -> FileVersion:
-    """Read the whole file ``path`` into memory, with its digest, permissions and times. The result has the path
-    ``name``. Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
+    """Read a whole file with its properties. The result has the path ``name``. Raises OSError, also for a path that is
+    not a regular file, because reading a pipe would never end.
     """
     # O_NONBLOCK: opening a pipe would otherwise wait for a writer.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -99,11 +94,9 @@ def _fingerprint_of(file_stat: os.stat_result) -> Fingerprint:
 
 
 class ServedCopy:
-    """The copy of the version of a table file that was served last. New versions are checked against it.
-
-    ``str()`` returns the path of the copy for messages. ``is_kept`` is true if this process has seen a copy of the
-    version that it serves. If the copy is missing then, the operator has deleted it. ``failure`` is the reason why the
-    copy cannot be read or written, or None.
+    """The copy of the version of a table file that was served last. ``is_kept`` is true if this process has seen a copy
+    of the version that it serves: if it is missing then, the operator has deleted it. ``failure`` is why it cannot be
+    read or written. ``str()`` returns its path.
     """
 
     def __init__(self, file: Path, folder: Path | None = None) -> None:
@@ -125,8 +118,8 @@ class ServedCopy:
         return fingerprint(self.path)
 
     def read(self) -> FileVersion | None:
-        """Read the copy of the table file. The result has the path of the table file itself. Return None if the copy
-        does not exist, or if it cannot be read; ``failure`` is then the reason.
+        """Read the copy, with the path of the table file itself. None if it does not exist, or if it cannot be read
+        (``failure``).
         """
         self._is_readable = True
         try:
@@ -139,9 +132,8 @@ class ServedCopy:
             return None
 
     def keep(self, version: FileVersion, previous: FileVersion | None) -> bool:
-        """Replace the copy of the served version by ``version``. Return False if another process replaced it first.
-        ``previous`` is the version that the copy must still have, or None for a missing copy. If the copy cannot be
-        written, the error is logged once and is in ``failure``.
+        """Replace the copy, which must still have the version ``previous``; None for a missing copy. False if another
+        process replaced it first. An error is logged once and is in ``failure``.
         """
         if not self._is_readable:
             return True

@@ -1,6 +1,5 @@
-"""Create the rows that an import of a table file into an empty database would create. The rows are names, rules, prefix
-records and counters, with their events. The time of the events is the time of the file, and their source is its line.
-:mod:`copying` writes them.
+"""Create the rows that an import of a table file into an empty database would create: names, rules, prefix records and
+counters, with events at the time of the file. :mod:`copying` writes them.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
 
 def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
-    """Yield the rows that an import of the table ``file`` would write to one database ``table``. ``name`` is the name
-    of the file, for the source of the events.
-    """
+    """Yield the rows of a file for one database table. ``name`` is the file in the source of the events."""
     columns = [column.name for column in table.columns]
     for values in _records(file, name, table):
         yield tuple(values.get(column) for column in columns)

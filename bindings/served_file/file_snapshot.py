@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class FileSnapshot:
-    """A view of all bindings in one version of a table file, for exports, checks and copies. ``table`` is the parsed
-    version. ``name`` is the name of the file, for the source of the events.
+    """A view of all bindings in one version of a table file, for exports, checks and copies. ``name`` is the file in
+    the source of the events.
     """
 
     def __init__(self, table: FileTable, name: str) -> None:
@@ -34,9 +34,8 @@ class FileSnapshot:
         self._prefixes = table.prefixes()
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Return the rows of the database ``table`` that an import of the file into an empty database would create.
-        With ``since``, return all of them if the file was changed at that time or later, else none. ``names`` are the
-        columns to read, or None for all.
+        """Return the rows that an import of the file would create. With ``since``, all if the file was changed at that
+        time or later, else none.
         """
         if since is not None and self._table.changed < since:
             return iter(())
@@ -45,9 +44,7 @@ class FileSnapshot:
         return (tuple(row[place] for place in places) for row in rows) if places else rows
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of their keys in a database. ``unreadable`` is not called, because a file is
-        read as a whole.
-        """
+        """Return all bindings by key. ``unreadable`` is not called, because a file is read as a whole."""
         return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:

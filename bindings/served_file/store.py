@@ -1,14 +1,12 @@
 """A read-only store in a table file, for small sites that keep their names in Git.
 
 Each worker keeps the table in memory (about 200,000 names). A lookup checks every half second at most whether the file
-has changed. A thread reads a changed file while the old table answers; then the new table replaces the old one. So busy
-workers serve the same version within one second after a change, plus the time to read it. An idle worker waits for the
-new table at its next lookup, for one second at most. A new version must follow the version that was served before
-(:mod:`table`). A copy of the served version is kept in the folder of the file (:mod:`copy`). So the rules apply after
-restarts and for all workers. If a version is refused, the previous version stays in use, also after a restart. The
-reason is logged and is in :attr:`FileStore.refusal`. Without a previous version, every lookup raises
-:class:`BindingsUnavailable` until the file is correct. To accept a refused version, delete the copy. The history of the
-changes is in Git.
+has changed, and a thread reads it while the old table answers. So busy workers serve the same version within a second,
+plus the time to read it. An idle worker waits for it at its next lookup, for one second at most. A new version must
+follow the one that was served before (:mod:`table`), of which a copy is kept (:mod:`copy`), so that the rules apply
+after restarts and for all workers. The reason why a version is refused is logged and is in :attr:`FileStore.refusal`,
+and the previous one stays in use. Without one, every lookup raises :class:`BindingsUnavailable`. To accept a refused
+version, delete the copy.
 """
 
 from __future__ import annotations
@@ -76,10 +74,9 @@ class FileStore:
     """A store that reads the bindings in one table file. ``str()`` returns its path.
 
     With ``served``, the file is read again when it changes, and checked against the version that was served before. A
-    copy of that version is kept in the folder ``state``; the default is the folder of the file. A file that cannot be
-    used raises nothing: see :attr:`refusal`. Without ``served``, the file is read once, not checked against another
-    version, and not copied. Then a file that is not a table of bindings raises :class:`TableError`. A file that cannot
-    be read raises BindingsUnavailable.
+    copy of that is in the folder ``state``, by default that of the file. A file that cannot be used raises nothing: see
+    :attr:`refusal`. Without ``served``, it is read once and not checked or copied. Then a file that is not a table of
+    bindings raises :class:`TableError`, and one that cannot be read BindingsUnavailable.
     """
 
     def __init__(
@@ -120,16 +117,12 @@ class FileStore:
 
     @property
     def unrecorded(self) -> str | None:
-        """The reason why the copy of the served version cannot be saved, in printable ASCII. It is None if it is saved
-        or not needed. Without a copy, a restarted worker cannot check a new version against the one that was served
-        before.
+        """The reason why the copy of the served version cannot be saved, in printable ASCII, or None. Without a copy, a
+        restarted worker cannot check a new version.
         """
         return self._copy.failure if self._copy else None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of the names ``identifiers`` (normal forms) in the file, by their keys. Keys that are not
-        bound are omitted.
-        """
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
@@ -138,9 +131,6 @@ class FileStore:
         return self.fetch(identifiers), {}
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
-        """Return the redirect of the live name ``identifier`` (a normal form) without alternates that the site does not
-        serve, else None.
-        """
         binding = self._current().bindings.get(identifier)
         if binding is None or not binding.is_live or binding.alternates or binding.kind == "served":
             return None
@@ -166,9 +156,7 @@ class FileStore:
         return {}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line. The
-        result maps keys to actions.
-        """
+        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line."""
         bindings = self.fetch(identifiers).values()
         return {
             each.identifier: "updated" if each.is_live and each.created < each.changed else _action(each)
@@ -186,9 +174,7 @@ class FileStore:
         """Return None: the numbers of log entries are in the database next to the folder of the public log."""
 
     def history(self, identifier: str) -> list[Event]:
-        """Return one event for the name with the key ``identifier``, with its line as the source. The full history is
-        in Git.
-        """
+        """Return one event of a name, with its line as the source. The full history is in Git."""
         table = self._current()
         binding = table.bindings.get(identifier)
         if binding is None:
@@ -201,10 +187,7 @@ class FileStore:
         return NameCount(len(self._current().bindings), True)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names that meet the conditions. ``selection`` contains the conditions for
-        names. The order is that of :attr:`~.Selection.sort`, otherwise that of the keys. ``after`` is :attr:`Page.next`
-        of the page before, or None.
-        """
+        """Return a page as a database does, by default in the order of the keys."""
         if selection.named is not None:
             return named_first(self.list_names, selection, after, limit)
         table = self._current().bindings
@@ -231,10 +214,6 @@ class FileStore:
         return [table[key] for key in heapq.nsmallest(most, below)]
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Return the number of names in each group. ``by`` is "shoulder", "state" or "month" (of creation); with None,
-        the only key is "". ``selection`` contains the conditions for names. Without ``by``, names above ``most`` are
-        not counted.
-        """
         if selection.named is not None:
             found = named_binding(self.list_names, selection)
             selection = replace(selection, named=found and found.identifier)
@@ -299,9 +278,7 @@ class FileStore:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[NoReturn]:
-        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file. ``exclusive`` and ``large`` are
-        ignored.
-        """
+        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file."""
         raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
         yield
 
@@ -455,8 +432,8 @@ class FileStore:
 
 
 def require_succession(path: Path) -> None:
-    """Check that the new table file ``path`` can replace the version that a resolver serves from the same path. The
-    copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
+    """Check that a new table file can replace the version that a resolver serves from the same path, with a copy in its
+    folder. Raises :class:`TableError` if it cannot, and OSError.
     """
     copy = ServedCopy(path.absolute(), None)
     version, previous = read(path.absolute()), copy.read()

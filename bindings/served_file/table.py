@@ -1,5 +1,4 @@
-"""The table in one version of a table file, and the changes that a new version may make. A version is refused as a
-whole if it
+"""The table in one version of a table file, and the changes that a new version may make. A version is refused if it
 
 - cannot be read, or its last line has no line end, because such a file can be incomplete;
 - has two different lines for one name;
@@ -37,11 +36,9 @@ _FORMATTED = "; if a spreadsheet program changed the number (000030 to 30, 3-4 t
 
 
 class FileBindings(Mapping[str, Binding]):
-    """The bindings in a table file by their keys, in the order of the lines.
-
-    Most names of a large file are never requested. So each line is kept as its checked fields, and a binding is made
-    from them at the first use. ``changed`` is the time of lines without a time. A name is as it is at the time of the
-    request (:meth:`.Binding.at`), which ``now`` returns.
+    """The bindings in a table file by their keys, in the order of the lines, each as it is now (:meth:`.Binding.at`).
+    Most names of a large file are never requested, so a binding is made from its checked fields at the first use.
+    ``changed`` is the time of lines without a time.
     """
 
     def __init__(self, changed: datetime, now: Clock = utc_now) -> None:
@@ -79,9 +76,8 @@ def _with_own_time(binding: Binding) -> Binding:
 
 
 class FileTable(NamedTuple):
-    """The content of one version of a table file: its bindings and its other rows.
+    """The content of one version of a table file: its bindings in the order of their lines, with the numbers of these.
 
-    - ``bindings``: the bindings by key, in the order of their lines; ``lines``: the numbers of these lines.
     - ``stated``: 1 for each line that contains a status, else 0.
     - ``digest``: the SHA-256 of the content.
     - ``others``: rules, prefix records, counters and owners of UUIDs.
@@ -106,9 +102,7 @@ class FileTable(NamedTuple):
         return bool(self.stated[self._index(key)])
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of NAANs and shoulders in the order of their prefixes. Their time is the modification time
-        of the file.
-        """
+        """Return the records of prefixes in their order, with the modification time of the file."""
         rows = sorted((row for row in self.others if isinstance(row, PrefixRow)), key=lambda row: row.prefix)
         return [record(row.prefix, row.texts, changed=self.changed) for row in rows]
 
@@ -122,11 +116,9 @@ def read_table(
     rules: NamingRules = NO_RULES,
     clock: Clock = utc_now,
 ) -> FileTable:
-    """Parse ``version``, one version of a table file, and check all of its lines. ``check_change`` checks each binding.
-
-    ``clock`` returns the current time in UTC. Two equal lines for one name are allowed. Raises :class:`TableError` for
-    a file that is not a table, and for a line that cannot be bound. It is also raised for two different lines of one
-    name, and for a last line without a line end.
+    """Parse one version of a table file, and check all of its lines. Two equal lines for one name are allowed. Raises
+    :class:`TableError` for another file, a line that cannot be bound, two different lines of one name, and a last line
+    without a line end.
     """
     bindings = FileBindings(version.changed, clock)
     table = FileTable(bindings, array("Q"), bytearray(), version.digest, [], version.changed, [])
@@ -178,9 +170,8 @@ def read_table(
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Raise :class:`TableError` if a new version of a table file breaks a promise about the names of the old version.
-    ``old`` and ``new`` are the versions. Raises :class:`TableError` if it deletes a name, assigns it to another
-    resource, or restores or publishes it without a status.
+    """Raise :class:`TableError` if a new version of a table file deletes a name, assigns it to another resource, or
+    restores or publishes it without a status.
     """
     if old.digest == new.digest:
         return

@@ -1,6 +1,6 @@
-"""The space that this process has for the bodies of requests, until their requests are answered. Bodies are in memory
-and in temporary files. Each has a limit of its own, but a client can send many at once. So all together have a limit,
-too: that of :meth:`BodySpace.use`, and half of the space that is free in the folder of temporary files.
+"""The space that this process has for the bodies of requests in memory and temporary files, until these are answered.
+All together have the limit of :meth:`BodySpace.use`, and half of the space that is free in the folder of temporary
+files.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class BodySpace:
             return True
 
     def give_back(self, number: int) -> None:
-        """Free the space of ``number`` bytes. This takes no lock. The garbage collector can call it in a thread that
-        holds the lock.
+        """Free the space of ``number`` bytes, without a lock: the garbage collector can call it in a thread that holds
+        the lock.
         """
         self._returned.append(number)
 

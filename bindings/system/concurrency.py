@@ -1,5 +1,5 @@
-"""Limit the work that runs at the same time: in this process, and for one client. The limits apply to one process. A
-server with several workers multiplies them.
+"""Limit the work that runs at the same time: in this process, and for one client. Several workers multiply the
+limits.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 class Busy(Exception):
-    """Raised if too much work runs at the same time, so that no slot is free. ``sentence`` is the reason. ``code`` is
-    "busy" if all slots are in use, and "busy-client" if this client uses its maximum.
+    """Raised if no slot is free. ``code`` is "busy" if all slots are in use, and "busy-client" if this client uses its
+    maximum.
     """
 
     def __init__(self, code: str, sentence: str) -> None:
@@ -38,8 +38,6 @@ class ConcurrencyLimit:
     >>> with limit.acquire("192.0.2.7"):
     ...     limit.in_use
     1
-    >>> limit.in_use
-    0
     """
 
     def __init__(self, total: int, per_client: int) -> None:
@@ -56,9 +54,7 @@ class ConcurrencyLimit:
             return self._taken.total()
 
     def acquire(self, client: str | None) -> Slot:
-        """Occupy a slot for work of ``client``, the IP address of a client, without waiting. Raises :class:`Busy` if no
-        slot is free.
-        """
+        """Occupy a slot for work of an IP address, without waiting. Raises :class:`Busy` if no slot is free."""
         key = client_key(client)
         with self._lock:
             if self._taken[key] >= self.per_client:
@@ -83,9 +79,8 @@ _at_fork = AtFork(after_in_child=ConcurrencyLimit.forget)
 
 
 class Slot:
-    """A permission to do one piece of limited work. Its :meth:`release`, or the end of a ``with`` block, ends it.
-    ``give_back`` is called then. In a process that was forked in the meantime, it has no effect: all slots are free
-    there.
+    """A permission to do one piece of limited work, which ends with :meth:`release` or a ``with`` block. Then
+    ``give_back`` is called, but not in a process that was forked in the meantime: all slots are free there.
     """
 
     def __init__(self, give_back: Callable[[], object]) -> None:
@@ -112,8 +107,8 @@ class Slot:
 
 
 class HoldingSlot(Generic[T]):
-    """An iterator over ``parts``, the parts of an answer, that occupies ``slot`` until its end. Servers can use it as a
-    body. It frees the slot after an exception too, and when it is closed.
+    """An iterator over the parts of an answer that occupies a slot until its end, an exception, or when it is
+    closed.
     """
 
     def __init__(self, slot: Slot, parts: Iterable[T]) -> None:
@@ -142,9 +137,8 @@ class HoldingSlot(Generic[T]):
 
 
 def client_key(address: str | None) -> str:
-    """Return the key under which the limits count a client with the IP address ``address``: one customer of a provider.
-    The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer has a
-    /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.
+    """Return the key under which the limits count a client: an IPv4 address, the /56 of an IPv6 address, or another
+    text. One customer of a provider has a /64, or a /56 that contains 256 of them (RFC 6177).
 
     >>> client_key("2001:db9:1:234:5::6"), client_key("::ffff:192.0.2.7"), client_key(None)
     ('2001:db9:1:200::/56', '192.0.2.7', '')

@@ -40,14 +40,8 @@ _REST_SECONDS = 60.0
 
 
 def create_private(path: Path) -> None:
-    """Create the empty file ``path``, which other users cannot read. It has the group of its folder, if this user may
-    set it. The group of the folder is usually that of the service. Raises FileExistsError and other OSErrors.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     create_private(Path(folder, "names.sqlite"))
-    ...     print(open_to_others(Path(folder, "names.sqlite")))
-    None
+    """Create an empty file that other users cannot read. It has the group of its folder, usually that of the service,
+    if this user may set it. Raises FileExistsError and other OSErrors.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
     try:
@@ -72,8 +66,8 @@ def write_remedy(error: OSError) -> str:
 
 
 def size_limit() -> int | None:
-    """Return the largest size of a file that this process may write in bytes, or None without a limit. SQLite reports
-    such a limit as a fault of the disk, without its cause.
+    """Return the largest size of a file that this process may write in bytes, or None. SQLite reports such a limit as a
+    fault of the disk.
     """
     if os.name != "posix":
         return None
@@ -84,13 +78,7 @@ def size_limit() -> int | None:
 
 
 def disk_error(error: sqlite3.Error) -> OSError:
-    """Return the error of the file system for an error of SQLite while it writes a new file. SQLite hides which fault
-    it met, such as a limit of the size of files.
-
-    >>> import sqlite3
-    >>> disk_error(sqlite3.OperationalError("disk I/O error"))
-    OSError('disk I/O error')
-    """
+    """Return the error of the file system for an error of SQLite, which hides it, while it writes a new file."""
     import sqlite3
 
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -103,11 +91,8 @@ def disk_error(error: sqlite3.Error) -> OSError:
 
 
 def open_to_others(place: str | Path | os.stat_result) -> str | None:
-    """Return the permissions of the file ``place`` if other users can read or change it, such as "-rw-r--r--", else
-    None. Return None for another file, for a missing one, and on Windows, whose permissions these are not.
-
-    >>> print(open_to_others("/nowhere/token.txt"))
-    None
+    """Return the permissions of a file if other users can read or change it, such as "-rw-r--r--". None for another
+    file, for a missing one, and on Windows.
     """
     if os.name != "posix":
         return None
@@ -119,11 +104,8 @@ def open_to_others(place: str | Path | os.stat_result) -> str | None:
 
 
 def can_read(path: Path, user: int, groups: set[int]) -> bool:
-    """Return whether the user with the number ``user`` can read the file ``path``, by its permissions and those of its
-    folders. Access control lists are not read. Raises OSError if this process cannot read the permissions.
-
-    >>> can_read(Path(__file__), 0, {0})
-    True
+    """Return whether a user can read a file, by its permissions and those of its folders, without access control lists.
+    Raises OSError if this process cannot read the permissions.
     """
     if user == 0:
         return True
@@ -139,14 +121,8 @@ def _may(file_stat: os.stat_result, user: int, groups: set[int], permission: int
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """Return at most ``limit`` bytes of the regular file ``path``. Refuse a named pipe, which could block this process.
-    Raises OSError for a file that is not regular. Reading a named pipe would wait for a writer.
-
-    >>> len(read_regular(Path(__file__), 10))
-    10
-    >>> read_regular(Path(os.devnull), 10)
-    Traceback (most recent call last):
-    OSError: [Errno 22] it is not a regular file
+    """Return at most ``limit`` bytes of a regular file. Raises OSError for another one, such as a named pipe, which
+    would wait for a writer.
     """
     with open(path, "rb", opener=_open_at_once) as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
@@ -188,9 +164,9 @@ def _delete_rests(file: Path) -> None:
 
 @contextmanager
 def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
-    """Yield the path of a new, empty file that replaces ``file`` as a whole at the end of the ``with`` block. After a
-    failure the old content remains. A symbolic link remains, too, and its target is replaced. The new file has the
-    permissions of the old one. With ``private``, other users cannot read a file that replaces none. Raises OSError.
+    """Yield the path of a new file that replaces ``file`` as a whole at the end of the ``with`` block. After a failure
+    the old content remains. The target of a symbolic link is replaced. The permissions stay; with ``private``, other
+    users cannot read a file that replaces none. Raises OSError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

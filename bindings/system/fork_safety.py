@@ -1,6 +1,6 @@
 """Locks, and functions to call at a fork, for objects that remain usable in a forked process. A fork copies a held
-lock, but not the thread that would release it. Servers can fork workers at any time. So every lock that can be held
-during a fork must be a :class:`ForkSafeLock`.
+lock, but not the thread that would release it. So every lock that can be held during a fork must be a
+:class:`ForkSafeLock`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ inherited: list[object] = []
 
 
 class AtFork(Generic[T]):
-    """Functions that are called at each fork of the process, for every registered object that still exists. ``before``
-    is called in the process that forks, ``after_in_child`` in the new process. In the new process, the functions of the
-    first AtFork are called first. So all locks of this module are free when other functions need them.
+    """Functions that are called at each fork for every registered object that still exists: ``before`` in the process
+    that forks, ``after_in_child`` in the new one. There, the functions of the first AtFork are called first, so that
+    all locks of this module are free when others need them.
     """
 
     def __init__(self, *, before: Callable[[T], object] | None = None, after_in_child: Callable[[T], object]) -> None:
@@ -33,9 +33,7 @@ class AtFork(Generic[T]):
         os.register_at_fork(after_in_child=lambda: self._call(after_in_child))
 
     def add(self, added: T) -> None:
-        """Register the object ``added``. As long as it exists, the functions are called for it at each fork of the
-        process.
-        """
+        """Register an object. As long as it exists, the functions are called for it at each fork."""
         self._references.add(weakref.ref(added, self._references.discard))
 
     def _call(self, function: Callable[[T], object]) -> None:
@@ -51,18 +49,14 @@ class AtFork(Generic[T]):
 
 
 class ForkSafeLock:
-    """A lock like :class:`threading.Lock` that is free in every forked process, even if another thread held it at the
-    fork.
-    """
+    """A lock like :class:`threading.Lock` that is free in every forked process, also if another thread held it."""
 
     def __init__(self) -> None:
         self._renew()
         _at_fork.add(self)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired. ``blocking`` is
-        whether to wait, and ``timeout`` the maximum in seconds; -1 waits without a limit.
-        """
+        """Acquire the lock like :meth:`threading.Lock.acquire`, and return whether it was acquired."""
         return self._lock.acquire(blocking, timeout)
 
     def release(self) -> None:

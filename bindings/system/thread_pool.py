@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 class ThreadPool:
     """A pool of at most ``size`` threads for the functions of an asyncio program. Further calls wait. A forked process
-    gets its own threads. The pool of the event loop is not used, because the site can fill it.
+    gets its own threads. The site can fill the pool of the event loop, so that is not used.
     """
 
     def __init__(self, size: int) -> None:
@@ -25,9 +25,8 @@ class ThreadPool:
     async def run(
         self, function: Callable[Parameters, Result], *arguments: Parameters.args, **named: Parameters.kwargs
     ) -> Result:
-        """Run ``function`` in a thread of the pool with the context variables of the caller, and return its result.
-        ``arguments`` and ``named`` are passed to the function. If the caller is cancelled, the function still runs to
-        its end.
+        """Run ``function`` in a thread of the pool with the context variables of the caller, and return its result. If
+        the caller is cancelled, it still runs to its end.
         """
         if self._pid != os.getpid():
             # A fork copies no threads.

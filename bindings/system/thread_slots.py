@@ -1,16 +1,13 @@
 """The number of threads of this process, and the slots for work that waits or computes and holds one of them.
 
-A server answers each request in one of its threads. A trace, an upload or a download can wait long for another machine.
-If such work held all threads, the server could not answer requests for names. So each kind of work has a limit
-(:meth:`ThreadSlots.limit`), and all kinds but changes together never hold the last two threads. Pages compute. The
-threads of a process share one interpreter, so a name waits for each page that runs. So pages have a limit, too
-(:class:`PageSlots`). :data:`slots` is the only object of a process. The number of threads is, in this order:
+A trace, an upload or a download can wait long for another machine. If such work held all threads, the server could not
+answer requests for names. So each kind has a limit (:meth:`ThreadSlots.limit`), and all kinds but changes together
+never hold the last two threads. A name waits for each page that computes, so pages have a limit, too
+(:class:`PageSlots`). The number of threads is, in this order:
 
 - the number of :meth:`ThreadSlots.use`, which ``ararat serve`` and the settings ``threads`` call;
 - the number of gunicorn, uWSGI, mod_wsgi or waitress, if this process is one of them;
-- :data:`DEFAULT`.
-
-A lookup of an ASGI application runs in a pool of :data:`DEFAULT` threads (:mod:`ararat.middleware.asgi`).
+- :data:`DEFAULT`, which is also the number of threads for lookups of an ASGI application.
 """
 
 from __future__ import annotations
@@ -89,7 +86,8 @@ class _OfThread(threading.local):
 
 
 class ThreadSlots:
-    """The number of threads of this process, and the slots for work that can hold a thread for long.
+    """The number of threads of this process, and the slots for work that can hold a thread for long. ``pages`` are
+    those of pages.
 
     >>> threads = ThreadSlots()
     >>> threads.use(8)
@@ -98,8 +96,6 @@ class ThreadSlots:
     >>> with threads.acquire("traces", "192.0.2.7"):
     ...     threads.in_use("traces")
     1
-
-    ``pages`` are the slots of pages.
     """
 
     def __init__(self) -> None:
@@ -158,17 +154,13 @@ class ThreadSlots:
         most: int | None = None,
         brief: float = 0.0,
     ) -> Slot:
-        """Occupy a slot for one kind of work, and return it. The release of the slot frees it. A page of this thread
-        gives its slot to others until then, because it does not compute meanwhile.
+        """Occupy a slot for one kind of work, such as "traces", until it is released. A page of this thread gives its
+        slot to others until then, because it does not compute meanwhile.
 
-        :param work: the kind of work, such as "traces".
-        :param client: the IP address of the client, or None.
-        :param each: the maximum for this kind of work of one client. None: no maximum.
-        :param most: a further maximum for this kind of work. None: no further maximum.
-        :param brief: how many seconds such work usually takes at most. If one that began so recently holds a slot, wait
-            for this time. Otherwise the work that holds the slots is slow, so that a wait would hold one more thread.
-
-        Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
+        ``each`` is the maximum of one client, and ``most`` a further maximum of this kind of work. ``brief`` is how
+        many seconds such work usually takes at most: if one that began so recently holds a slot, wait for this time,
+        because others are slow. Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client
+        has its maximum.
         """
         if self._own.is_apart:
             return Slot(lambda: None)
@@ -222,12 +214,9 @@ class ThreadSlots:
 
 @dataclass(eq=False, slots=True)
 class RunningPage:
-    """A page of the desk or inspector that runs, or waits for a slot.
-
-    ``client`` is the IP address, or None. ``is_taken`` is whether another thread has taken the slot, and frees it.
-    ``suspended`` is the number of slots for other work, such as a trace, that the page holds. A page that is not
-    ``is_open`` has no slot. To set this takes no lock, so the garbage collector can do it in any thread, also in one
-    that holds the lock of the slots.
+    """A page of the desk or inspector that runs, or waits for a slot. ``is_taken`` is whether another thread has taken
+    the slot, and frees it. ``suspended`` is the number of slots for other work that it holds. A page that is not
+    ``is_open`` has no slot. To set this takes no lock, so that the garbage collector can do it in any thread.
     """
 
     client: str | None
@@ -244,9 +233,8 @@ class _PageOfThread(threading.local):
 
 
 class PageSlots:
-    """The slots of pages in the process of ``threads``. Pages hold at most :data:`MOST_PAGES` threads, and at most half
-    of them. One client holds at most :data:`PAGES_EACH`. Together with work that waits they never hold the last two
-    threads, but one page can always be computed.
+    """The slots of pages: at most :data:`MOST_PAGES` threads, at most half of them, and at most :data:`PAGES_EACH` for
+    one client. With work that waits, pages never hold the last two threads, but one page can always be computed.
 
     >>> threads = ThreadSlots()
     >>> threads.use(8)
@@ -278,12 +266,10 @@ class PageSlots:
         return sum(page.began > since for page in [*self._running])
 
     def begin(self, client: str | None) -> RunningPage | None:
-        """Occupy a slot for the page that this thread computes. Pass the result to :meth:`end`.
-
-        ``client`` is the IP address of the client. The result is None for a part of a page, which needs no further
-        slot. If all slots are in use, the thread waits for up to :data:`PAGE_SECONDS`. Few threads can wait. A client
-        that has fewer pages takes the place of one that has more. Raises :class:`.Busy` without a slot in this time, or
-        without a place to wait.
+        """Occupy a slot for the page that this thread computes, and pass the result to :meth:`end`. It is None for a
+        part of a page, which needs no further slot. If all slots are in use, the thread waits for up to
+        :data:`PAGE_SECONDS`. Few can wait; a client with fewer pages takes the place of one with more. Raises
+        :class:`.Busy`.
         """
         own = self._own.page
         if own is not None and own.is_open:
@@ -298,8 +284,8 @@ class PageSlots:
         return page
 
     def take(self, client: str) -> RunningPage | None:
-        """Occupy a slot for a page that another thread will compute in :meth:`use`; None if there is none. ``client``
-        is the IP address of the client, or its key (:func:`.client_key`).
+        """Occupy a slot for a page that another thread will compute in :meth:`use`, or return None. ``client`` is an IP
+        address or a :func:`.client_key`.
         """
         page = RunningPage(client, is_taken=True)
         with self._lock:
@@ -310,8 +296,8 @@ class PageSlots:
 
     @contextmanager
     def use(self, page: RunningPage | None) -> Iterator[None]:
-        """Compute a page in the block, in this thread, with a slot of :meth:`take`. Free the slot at the end.
-        :meth:`when_free` is not called then, because this thread looks for the next page.
+        """Compute a page in the block with a slot of :meth:`take`, which is free at the end. :meth:`when_free` is not
+        called then, because this thread looks for the next page.
         """
         self._own.page = page
         if page is not None:
@@ -446,8 +432,8 @@ slots = ThreadSlots()
 
 
 def _threads_of_server() -> int | None:
-    """Return the number of threads by the configuration of the server that runs in this process, or None. No server
-    passes it to its application, so the objects of the server are searched.
+    """Return the number of threads of the server that runs in this process, or None. No server passes it to its
+    application, so its objects are searched.
     """
     if "uwsgi" in sys.modules:
         # https://uwsgi-docs.readthedocs.io/en/latest/PythonModule.html

@@ -1,5 +1,5 @@
 """The columns of a table of bindings, in every format: convert a row to fields, and a binding to a row. An empty cell,
-or a cell with only white space, states nothing. In a file for people, a cell that a spreadsheet program would run as a
+or one with only white space, states nothing. In a file for people, a cell that a spreadsheet program would run as a
 formula has a mark, which an import removes (:mod:`.formulas`).
 """
 
@@ -41,14 +41,13 @@ _MAX_UNKNOWN = 20
 
 
 class Row(NamedTuple):
-    """A row of an imported table.
+    """A row of an imported table. A missing column is the same as an empty cell.
 
     - ``line``: the number of its first line in the file, from 1.
-    - ``cells``: the texts by column. A missing column is the same as an empty cell.
     - ``actor``: the person that made the change; None for the actor of the import.
     - ``minted``: whether the name in its cells is a new one of this import.
-    - ``fault``: the error for which the row is refused, such as an error of a formula in a cell; or None.
-    - ``notes``: the codes and messages of warnings about the row, such as a date that is shown in another way.
+    - ``fault``: the error for which the row is refused, such as an error of a formula in a cell.
+    - ``notes``: the codes and messages of warnings, such as about a date that is shown in another way.
     """
 
     line: int
@@ -60,23 +59,18 @@ class Row(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The mapping from the headings of an imported table to :data:`COLUMNS`. ``renamed`` maps headings to columns.
-    ``ignore_unknown`` ignores all other headings that are not the name of a column. Case, and white space around a
-    heading, are not significant.
+    """The mapping from the headings of an imported table to :data:`COLUMNS`. ``ignore_unknown`` ignores all other
+    headings. Case, and white space around a heading, are not significant.
 
     >>> Columns({"ARK": "identifier"}).find(" ark "), Columns().find("Target[text/html]"), Columns().find("Titre")
     ('identifier', 'target[text/html]', None)
-    >>> Columns().find("dc.title")
-    'dc.title'
     """
 
     renamed: Mapping[str, str] = NOTHING
     ignore_unknown: bool = False
 
     def find(self, name: str) -> str | None:
-        """Return the column of bindings that ``name``, a heading of a table, means, or None if the heading is
-        unknown.
-        """
+        """Return the column that a heading of a table means, or None if it is unknown."""
         name = name.strip()
         for heading, ours in self.renamed.items():
             if heading.strip().casefold() == name.casefold():
@@ -90,9 +84,7 @@ class Columns(NamedTuple):
         return name if metadata.is_name(name) else None
 
     def unknown(self, names: Sequence[str]) -> str:
-        """Return the error message about the unknown headings ``names`` of a table, with a suggestion for each of the
-        first.
-        """
+        """Return the error message about unknown headings, with a suggestion for each of the first."""
         shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names[:_MAX_UNKNOWN])
         if len(names) > _MAX_UNKNOWN:
             shown += ", ..."
@@ -111,11 +103,7 @@ class Columns(NamedTuple):
         )
 
     def refusal(self, names: Sequence[str], file: str, line: int) -> TableError:
-        """Return the error for the unknown headings ``names`` in the line ``line`` of ``file``.
-
-        >>> Columns().refusal(["Targt"], "a.csv", 1).mapping
-        ('Targt', 'target')
-        """
+        """Return the error for unknown headings in a line of a file."""
         error = TableError("table-column", self.unknown(names), file, line, validation.shown(names[0]))
         # A name that a message has to escape could not be copied.
         named = next((name.strip()[:20] for name in names if validation.shown(name) == name), "")
@@ -133,9 +121,8 @@ def _closest(name: str) -> str | None:
 
 
 def fields(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> Fields:
-    """Convert ``cells``, the texts of a row by column, to checked :class:`Fields`: the change of a binding that the row
-    requests. A line break in a one-line value, such as a title, becomes a space. Raises :class:`BindingError` if a
-    value is not valid.
+    """Convert the texts of a row by column to checked :class:`Fields`. A line break in a one-line value, such as a
+    title, becomes a space. Raises :class:`BindingError` if a value is not valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
@@ -188,9 +175,7 @@ def _check_test(text: str, identifier: str) -> None:
 
 
 def cells(binding: Binding) -> dict[str, str]:
-    """Convert the binding ``binding`` to the cells of a table row, by column. The order is that of :data:`COLUMNS`.
-    Empty cells are omitted. The revision of the binding is not included: it belongs to the history.
-    """
+    """Convert a binding to the cells of a row, in the order of :data:`COLUMNS`, without empty ones and the revision."""
     result = {"identifier": binding.identifier}
     result |= {column: cell(getattr(binding, column)) for column in _FIRST}
     if binding.numbers:
@@ -215,12 +200,7 @@ def cell(value: Any) -> str:
 
 
 def alternate_column(selector: str) -> str:
-    """Return the name of the table column for the alternate target with the ``selector``, such as
-    ``target[text/html;en]``.
-
-    >>> alternate_column("text/html;en")
-    'target[text/html;en]'
-    """
+    """Return the column of the alternate target with a selector, such as ``target[text/html;en]``."""
     return f"target[{selector}]"
 
 
@@ -232,11 +212,8 @@ def _status(text: str) -> Status:
 
 
 def redirect(text: str) -> int:
-    """Convert ``text``, the cell in the table column "redirect" to an HTTP status, such as 307. Raises
-    :class:`BindingError` if the cell is not a number of three digits.
-
-    >>> redirect("307")
-    307
+    """Convert the cell "redirect" to an HTTP status. Raises :class:`BindingError` if it is not a number of three
+    digits.
     """
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)

@@ -1,6 +1,5 @@
-"""Read and write CSV and TSV line by line. The two formats differ only in the separator. As in spreadsheets, a field is
-quoted if it begins with a quote or contains the separator or a line break. An error raises :class:`TableError` with
-file, line and column. The memory use depends on the longest line, not on the size of the file.
+"""Read and write CSV and TSV line by line, with quotes as in spreadsheets. An error raises :class:`TableError` with
+file, line and column. Memory depends on the longest line only.
 """
 
 from __future__ import annotations
@@ -27,20 +26,16 @@ Formulas = Literal["marked", "kept", "raw"]
 
 
 class Line(NamedTuple):
-    """A record of a CSV or TSV file: ``number`` is the number of its first line in the file, from 1, and ``fields`` are
-    its texts.
-    """
+    """A record of a CSV or TSV file, and the number of its first line in the file, from 1."""
 
     number: int
     fields: list[str]
 
 
 def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, None, None]:
-    r"""Yield the records of a CSV or TSV file with this separator, including the header. Empty lines are omitted.
-
-    ``file`` is a path, or a binary file in UTF-8. Raises :class:`TableError` with the code ``table-encoding``,
-    ``table-spreadsheet``, ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be
-    opened or read.
+    r"""Yield the records of a CSV or TSV file with this separator, including the header, without empty lines. A binary
+    file is in UTF-8. Raises :class:`TableError` with the code ``table-encoding``, ``table-spreadsheet``, ``table-nul``,
+    ``table-syntax`` or ``table-too-long``, and OSError.
 
     >>> from io import BytesIO
     >>> list(read(BytesIO(b'identifier,target\r\nark:12345/x,"/a,b"\r\n')))
@@ -52,19 +47,15 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
-    Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. Raises like :func:`read`.
+    """Yield the number and the fields of each record from open lines (:func:`.text_stream.opened`), without empty lines
+    and a first line such as ``sep=;``. Raises like :func:`read`.
     """
     return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
 
 
 def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each record of CSV or TSV. Each result is a pair of the number and a list of
-    texts.
-
-    ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines. An empty line gives an
-    empty list, because it is a row of the sheet. A first line such as ``sep=;`` is omitted: spreadsheet programs do not
-    show it.
+    """Yield the number and the fields of each record from open lines, without a first line such as ``sep=;``, which
+    spreadsheet programs do not show. An empty line gives an empty list, because it is a row of the sheet.
     """
     if stated_delimiter(lines.peek()):
         lines.begin()
@@ -82,8 +73,7 @@ def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]
 
 
 def stated_delimiter(line: str) -> str | None:
-    r"""Return the separator in ``line``, a first line such as ``sep=;``, which is for spreadsheet programs. Return None
-    rwithout one.
+    r"""Return the separator in a first line such as ``sep=;``, which is for spreadsheet programs, or None.
 
     >>> stated_delimiter("sep=;\r\n"), stated_delimiter("sep=\t"), stated_delimiter("ark;titel")
     (';', '\t', None)
@@ -93,12 +83,11 @@ def stated_delimiter(line: str) -> str | None:
 
 
 class LineWriter:
-    r"""The one writer of lines of CSV and TSV (RFC 4180): for lists, tables, exports, reports and downloads.
+    r"""The one writer of lines of CSV and TSV (RFC 4180). ``end`` is the end of a line.
 
-    - ``delimiter``: the separator of the columns, one character. ``end``: the end of a line.
-    - ``formulas``: "marked" for a file that people open, which begins with :data:`BYTE_ORDER_MARK`: no text in it is a
-      formula. "kept" for programs. An import of both files gives all values back unchanged. "raw" for a format of
-      another system, which no import reads.
+    ``formulas`` is "marked" for a file that people open, which begins with :data:`BYTE_ORDER_MARK`: no text in it is a
+    formula. "kept" is for programs. An import of both gives all values back. "raw" is for a format that no import
+    reads.
 
     >>> LineWriter(";", end="\n")(["ark:12345/x", "=1+1", None, 7])
     "ark:12345/x;'=1+1;;7\n"
@@ -136,12 +125,7 @@ class LineWriter:
 
 
 def fields(text: str, delimiter: str) -> list[str]:
-    """Split ``text``, one line of CSV, at a delimiter. Return an empty list if the line is not valid CSV. ``delimiter``
-    is the separator of the columns, one character.
-
-    >>> fields("identifier;target", ";"), fields("identifier;target", ",")
-    (['identifier', 'target'], ['identifier;target'])
-    """
+    """Split one line of CSV at a delimiter. Return an empty list if it is not valid CSV."""
     try:
         return next(csv.reader([text], delimiter=delimiter), [])
     except csv.Error:

@@ -1,9 +1,8 @@
-r"""Mark cells of CSV files that a spreadsheet program would run as formulas, and remove the marks when a table is read.
+"""Mark cells of CSV files that a spreadsheet program would run as formulas, and remove the marks when a table is read.
 
-A program runs a cell that begins with a sign such as ``=``, also in full width, after a space, a quote or a tab. If it
-separates the columns by another character than the file does, it splits a cell there, and runs the part after it. So a
-mark, an apostrophe, is at the beginning of the cell and after each other separator before a sign. An import removes the
-marks, and a text that already looks like a marked one gets one more. So each value comes back unchanged:
+A program runs a cell that begins with a sign such as ``=``, also in full width, after a space, a quote or a tab. It can
+split a cell at another separator, and run the part after it. So a mark, an apostrophe, is at the beginning of the cell
+and after each other separator before a sign. A text that looks like a marked one gets one more:
 
 >>> [marked(text, ",") for text in ("=1+1", "a;@SUM(A1)", "'=1+1", "Maps, 1829-1830", "40.7, -74.0")]
 ["'=1+1", "'a;'@SUM(A1)", "''=1+1", 'Maps, 1829-1830', '40.7, -74.0']
@@ -39,16 +38,14 @@ _FORCED_NAME = re.compile(r"'++(?:ark:|urn:|https?:)", re.IGNORECASE)
 
 
 def marked(text: str, delimiter: str) -> str:
-    """Return the text of a cell for a file that a person opens in a spreadsheet program: without formulas. ``text`` is
-    the value, and ``delimiter`` the separator of the columns of the file. :func:`unforced` of the result is ``text``.
-    """
+    """Return the text of a cell for a file that a person opens: without formulas. :func:`unforced` gives it back."""
     places = _places(text)
     is_formula = _begins_formula(text) or any(text[place - 1] != delimiter for place in places)
     return _with_marks(text, places, delimiter) if is_formula or unforced(text) != text else text
 
 
 def kept(text: str, delimiter: str) -> str:
-    """Return the text of a cell for a file that programs read: ``text``, unless an import would change it.
+    """Return the text of a cell for a file that programs read: unchanged, unless an import would change it.
 
 
     >>> [kept(text, ",") for text in ("=1+1", "'=1+1")]
@@ -59,8 +56,8 @@ def kept(text: str, delimiter: str) -> str:
 
 
 def unforced(text: str) -> str:
-    """Return ``text``, the text of a table cell, without the marks of :func:`marked`, and without ``="…"``, which
-    forces a spreadsheet program to read it as text.
+    """Return the text of a cell without the marks of :func:`marked`, and without ``="…"``, which spreadsheet programs
+    read as text.
 
     >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
     ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")
@@ -78,8 +75,7 @@ def unforced(text: str) -> str:
 
 
 def without_formula(cell: str, delimiter: str) -> str:
-    """Return a cell of a person's own file: as it is, or marked if a spreadsheet program would run a part of it. Its
-    value stays the same. ``delimiter`` is the separator of the columns of the file.
+    """Return a cell of a person's own file: as it is, or marked if a spreadsheet program would run a part of it.
 
     >>> [without_formula(cell, ",") for cell in ("=1+1", "'=1+1", '="00042"', "map")]
     ["'=1+1", "'=1+1", '="00042"', 'map']

@@ -1,15 +1,13 @@
-"""Rows of a table that are not bindings: rules, prefix records, counters and owners of UUIDs. A copy of a store needs
-them, so that it mints no name twice.
+"""Rows of a table that are not bindings, by their kind. A copy of a store needs them, so that it mints no name twice.
 
-- A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
-- A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
-  :data:`~.texts.COLUMNS` have its other texts.
-- A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
-  target is a text such as ``next 17 of 10^4+check``.
-- The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
+- ``rule``: the identifier is its prefix, the target is its template.
+- ``prefix``: the identifier is its prefix, ``persistence`` is its statement. The columns :data:`~.texts.COLUMNS` have
+  its other texts.
+- ``counter`` of ``ararat mint --sequential``: the identifier is the beginning of its names, the target is a text such
+  as ``next 17 of 10^4+check``.
+- ``uuid``: the identifier is the UUID, the resource is its owner.
 
-An export writes prefix records after the bindings, because names can be older than a character set. It writes the other
-rows before the bindings.
+An export writes prefix records after the bindings, because names can be older than a character set.
 """
 
 from __future__ import annotations
@@ -36,9 +34,7 @@ _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
 
 
 class RuleRow(NamedTuple):
-    """A rule in a table: ``template`` creates the targets of unbound names that begin with ``prefix``. ``redirect`` is
-    the HTTP status, 302 or 307. The author and the time of the rule are not in tables.
-    """
+    """A redirect rule in a table, without its author and time."""
 
     prefix: str
     template: str
@@ -54,9 +50,7 @@ class RuleRow(NamedTuple):
 
 
 class PrefixRow(NamedTuple):
-    """The record of a NAAN or shoulder in a table: the ``prefix`` and its recorded ``texts`` by name. The author and
-    the time of the record are not in tables.
-    """
+    """The record of a NAAN or shoulder in a table, without its author and time."""
 
     prefix: str
     texts: Mapping[str, str]
@@ -67,9 +61,7 @@ class PrefixRow(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A counter of minted names, or the owner of a UUID, in a table: the ``name`` and ``value`` of a setting of the
-    store.
-    """
+    """A counter of minted names, or the owner of a UUID, in a table, as a setting of the store."""
 
     name: str
     value: str
@@ -85,24 +77,17 @@ OtherRow = RuleRow | PrefixRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
-    """Return the table row for the setting ``name`` of a store with this ``value``: a counter, or the owner of a UUID.
-    Return None for another setting.
-
-    >>> setting("note", "x") is None
-    True
-    """
+    """Return the table row for a setting of a store: a counter, or the owner of a UUID. None for another setting."""
     match = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if match else None
 
 
 def read(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> OtherRow | None:
-    """Parse a table row that is a rule, prefix record, counter or UUID. ``cells`` are its texts by column; the column
-    "kind" decides. Return None for a row that is a binding. Raises :class:`BindingError` if a value is not valid.
+    """Parse a table row that is a rule, prefix record, counter or UUID by its column "kind", or return None for a
+    binding. Raises :class:`BindingError` if a value is not valid.
 
     >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})
     RuleRow(prefix='ark:12345/x5', template='/show/${value}', redirect=302)
-    >>> read({"identifier": "ark:12345/a"}) is None
-    True
     """
     kind = cells.get("kind", "")
     if kind not in _KINDS:

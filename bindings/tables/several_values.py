@@ -1,8 +1,6 @@
-"""Several values in a cell: which columns can have them, and how they are divided.
-
-Exports write ``A||B``, ``A | B`` or ``A; B``. Two vertical lines divide the values of each text. One vertical line
-divides them where a column has several values: people, subjects, numbers. In a title it is a part of it. A semicolon
-divides numbers only: between other values it is recorded.
+"""Several values in a cell, which exports write as ``A||B``, ``A | B`` or ``A; B``. Two vertical lines divide the
+values of each text. One divides them where a column has several values: people, subjects, numbers, but not titles. A
+semicolon divides numbers only: between other values it is recorded.
 """
 
 from __future__ import annotations
@@ -31,18 +29,13 @@ _LINES, _TWO_LINES = re.compile(r"\|+"), re.compile(r"\|{2,}")
 
 
 def is_own_table(headings: Sequence[str]) -> bool:
-    """Return whether all headings are names of Ararat's columns, as in an export. Its cells have the recorded texts.
-
-    >>> is_own_table(["identifier", "who"]), is_own_table(["ARK", "Künstler"])
-    (True, False)
-    """
+    """Return whether all headings are names of Ararat's columns, as in an export. Its cells have the recorded texts."""
     named = [each for each in headings if each]
     return "identifier" in named and all(Columns().find(each) == each for each in named)
 
 
 def values_in(column: str, text: str) -> list[str]:
-    """Return the values in a cell, at least one. ``column`` is the column of bindings, and ``text`` is the text of the
-    cell.
+    """Return the values in a cell, at least one.
 
     >>> values_in("who", "Held, M. | Roe, A."), values_in("what", "Hafen | Boote"), values_in("what", "Hafen||Boote")
     (['Held, M.', 'Roe, A.'], ['Hafen | Boote'], ['Hafen', 'Boote'])
@@ -60,10 +53,7 @@ def values_in(column: str, text: str) -> list[str]:
 
 def divided(cells: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """Return the cells of a row with the values as they are recorded, and a warning for each cell with several values.
-
-    ``cells`` are the texts by column. Texts get semicolons between their values, and numbers get vertical lines. Of a
-    key with several values, the first one is the key, and the others are further numbers. Signs beside a single value
-    are removed.
+    Of a key with several values, the first one is the key, and the others are further numbers.
 
     >>> divided({"resource": "A 1 | B 7", "who": "Held||Roe"})[0]
     {'resource': 'A 1', 'who': 'Held; Roe', 'further_numbers': 'B 7'}

@@ -9,7 +9,7 @@ from .delimited import LineWriter
 
 
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
-    r"""Return ``cells``, the values of a row, as one line of printable ASCII with the line end ``end``.
+    r"""Return a row as one line of printable ASCII.
 
     >>> line(["=1+1", "caf\u00e9", -1, None])
     "'=1+1,caf%C3%A9,-1,\r\n"
@@ -18,11 +18,7 @@ def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
 
 
 def text_lines(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> Iterator[str]:
-    r"""Yield rows as lines of CSV in UTF-8, for texts in any script. ``delimiter`` is the separator of the columns.
-
-    >>> list(text_lines([["Caf\u00e9", "a\nb", "\uff1d1+1"]]))
-    ["Caf\xe9,a\\u{a}b,'\uff1d1+1\r\n"]
-    """
+    """Yield rows as lines of CSV in UTF-8, for texts in any script."""
     write = LineWriter(delimiter)
     return (write(_show_cells(row, display.visible)) for row in rows)
 

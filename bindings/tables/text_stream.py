@@ -29,11 +29,10 @@ _BLOCK = 65536
 
 @dataclass(slots=True)
 class ReadAs:
-    r"""The properties of a table file that were detected while it was read, such as its encoding.
+    r"""The properties of a table file that were detected while it was read.
 
     - ``guessed``: the file is not UTF-8, and nothing in it identifies its encoding.
-    - ``delimiter``: the separator of a CSV or TSV file.
-    - ``columns`` and ``ignored``: the columns that were read and the headings that were ignored.
+    - ``columns``, ``ignored``: the columns that were read and the headings that were ignored.
     - ``unfinished``: the last line has no line end.
     - ``line_end``: "\r" for a file whose lines end in a carriage return alone; else "\n", also after a carriage return.
     """
@@ -51,9 +50,9 @@ class ReadAs:
 def opened(
     file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
 ) -> Iterator[Lines]:
-    """Open a text file, and yield its lines as :class:`Lines`. A binary file stays open. ``encoding`` is None to detect
-    it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252. The properties of the file are
-    written to ``read_as``. Raises OSError if the file cannot be opened.
+    """Open a text file, and yield its lines. A binary file stays open. ``encoding`` is None to detect it: UTF-16 by its
+    byte order mark, UTF-8 if the lines are valid, else Windows-1252. ``read_as`` receives the properties of the file.
+    Raises OSError if it cannot be opened.
     """
     if isinstance(file, (str, Path)):
         with Path(file).open("rb") as stream:
@@ -63,18 +62,13 @@ def opened(
 
 
 def name_of(file: str | Path | BinaryIO) -> str:
-    """Return the name of the file ``file`` for messages, in printable ASCII. A file object without a name is "-".
-
-    >>> from io import BytesIO
-    >>> name_of("names.csv"), name_of(BytesIO())
-    ('names.csv', '-')
-    """
+    """Return the name of a file for messages, in printable ASCII. A file object without a name is "-"."""
     named = file if isinstance(file, (str, Path)) else getattr(file, "name", "-")
     return validation.shown(str(named), 200)
 
 
 def check_encoding(encoding: str) -> str:
-    """Return the name that Python uses for ``encoding``. Raises :class:`BindingError` if Python does not have it.
+    """Return the name that Python uses for an encoding. Raises :class:`BindingError` if Python does not have it.
 
     >>> check_encoding("Latin-1"), check_encoding("CP1252")
     ('iso8859-1', 'cp1252')
@@ -90,9 +84,8 @@ def check_encoding(encoding: str) -> str:
 
 
 class Lines:
-    """The lines of the text file ``stream`` as an iterator of str. ``file`` is its name for messages, and ``encoding``
-    its encoding, or None to detect it. The lines of the current record are kept for error messages. A record is one row
-    of a table, which can have several lines.
+    """The lines of a text file as an iterator of str. ``file`` is its name for messages, and ``encoding`` its encoding,
+    or None to detect it. The lines of the current record, a row of a table, are kept for error messages.
     """
 
     def __init__(
@@ -124,8 +117,8 @@ class Lines:
         self.record.clear()
 
     def peek(self) -> str:
-        """Return the next line of the file that is not empty, without consuming it. Return "" at the end. A line that
-        has only separators and quotes counts as empty. Call it before the first line is read.
+        """Return the next line that has more than separators and quotes, or "", without consuming it. Call it before
+        the first line is read.
         """
         if self._ahead:
             return self._ahead[-1]
@@ -231,7 +224,7 @@ class Lines:
 
     def _text(self, octets: bytes) -> str:
         """Decode a line as UTF-8, or as Windows-1252 if the encoding is detected and the first non-ASCII line is that.
-        All non-ASCII lines must have the same encoding. A file with both raises :class:`TableError`.
+        A file with both raises :class:`TableError`.
         """
         try:
             text = octets.decode()
@@ -276,9 +269,7 @@ _ADVICE = Translatable("save the file as UTF-8, or select its encoding")
 
 
 class _ReturnEnds(io.RawIOBase):
-    """A stream whose lines end in a carriage return alone, with line feeds instead. "CSV (Macintosh)" of Excel has such
-    lines. A quoted field has them too.
-    """
+    """A stream with line feeds instead of carriage returns, also in quoted fields, for "CSV (Macintosh)" of Excel."""
 
     def __init__(self, first: bytes, stream: BinaryIO) -> None:
         self._held = first

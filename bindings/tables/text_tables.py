@@ -1,11 +1,6 @@
-"""The text formats of bindings: CSV, TSV and JSON Lines. All are read as a stream of rows. All formats have the columns
-of :mod:`columns`:
-
-- CSV and TSV name the columns in their first line.
-- JSON Lines has one object a line; its keys are columns. Values are texts. ``passthrough`` can be true or false,
-  ``redirect`` can be a number. null is an empty cell.
-
-An error raises :class:`TableError` with file, line and column.
+"""The text formats of bindings, with the columns of :mod:`columns`. CSV and TSV name the columns in their first line.
+JSON Lines has one object a line with texts; ``passthrough`` can be true or false, ``redirect`` a number, and null is an
+empty cell. An error raises :class:`TableError` with file, line and column.
 """
 
 from __future__ import annotations
@@ -30,8 +25,8 @@ SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", 
 
 
 def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
-    """Return the format of the table ``file``: "csv", "tsv" or "jsonl". The default is that of its suffix, or CSV.
-    ``name`` is a format that the user stated, or None. Raises :class:`BindingError` with the code ``format-unknown``.
+    """Return the format of a table: ``name``, which a user stated, or that of its suffix, or CSV. Raises
+    :class:`BindingError` with the code ``format-unknown``.
 
     >>> format_of("names.TSV"), format_of("names.txt"), format_of("names.txt", "jsonl")
     ('tsv', 'csv', 'jsonl')
@@ -47,12 +42,8 @@ def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
 
 
 class Reader(NamedTuple):
-    """The options for reading a table of bindings.
-
-    - ``encoding``: None to detect it (:func:`~.text_stream.opened`).
-    - ``delimiter``: the separator of the fields of CSV and TSV. None selects a comma, semicolon or tab: the one that
-      finds the most columns in the first line.
-    - ``columns``: the mapping from headings to columns.
+    """The options for reading a table of bindings. ``encoding`` is None to detect it (:func:`~.text_stream.opened`).
+    ``delimiter`` is None for the comma, semicolon or tab that finds the most columns in the first line.
     """
 
     encoding: str | None = "utf-8"
@@ -69,9 +60,8 @@ def read_rows(
     r"""Yield the rows of a table of bindings in order, without empty rows. Close the generator to close the file.
 
     ``format`` is one of :data:`FORMATS`, or None for that of the suffix. ``read_as`` receives the detected encoding,
-    delimiter and columns. White space around the cells of CSV and TSV is removed. ``reader`` has the options for
-    reading, such as the encoding. Raises :class:`TableError`, :class:`BindingError` with the code ``format-unknown``,
-    ``encoding-unknown`` or ``delimiter-unknown``, and OSError if the file cannot be opened or read.
+    delimiter and columns. White space around cells is removed. Raises :class:`TableError`, :class:`BindingError` with
+    the code ``format-unknown``, ``encoding-unknown`` or ``delimiter-unknown``, and OSError.
 
     >>> from io import BytesIO
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
@@ -166,9 +156,7 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
-    """Return the error for a table line that has another number of fields than the header ``names``. ``fields`` is the
-    number of fields in the line, ``file`` the name of the file, and ``line`` the number of the line.
-    """
+    """Return the error for a line that has another number of ``fields`` than the header ``names``."""
     message = Translatable.counted(
         "the line has %(number)s field, but the header has %(names)s",
         "the line has %(number)s fields, but the header has %(names)s",

@@ -1,12 +1,7 @@
-"""Recognize a file that is not a table by its first bytes, and refuse it with the way to get a table from it.
+r"""Recognize a file that is not a table by its first bytes, and refuse it with the way to get a table from it.
 
->>> kind_of(b"%PDF-1.7\\n"), kind_of(b"identifier,target\\n")
+>>> kind_of(b"%PDF-1.7\n"), kind_of(b"identifier,target\n")
 ('pdf', None)
->>> try:
-...     refuse(b"%PDF-1.7\\n", "names.pdf")
-... except TableError as error:
-...     print(error.message)
-the file is a PDF; export the table as CSV from the program that made it
 """
 
 from __future__ import annotations
@@ -85,11 +80,8 @@ _BEGINNINGS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def kind_of(file: bytes | BinaryIO) -> Kind | None:
-    """Return the kind of the file ``file`` that is not a table of text, by its first bytes, or None. Of a pipe, only
-    the bytes that are ready are looked at. The position in the file stays.
-
-    >>> kind_of(b"%PDF-1.7"), kind_of(b"identifier,target")
-    ('pdf', None)
+    """Return the kind of a file that is not a table of text, by its first bytes, or None. Of a pipe, only the bytes
+    that are ready are looked at. The position in the file stays.
     """
     look = _Bytes(file)
     first = look.first
@@ -110,9 +102,8 @@ def kind_of(file: bytes | BinaryIO) -> Kind | None:
 
 
 def refuse(file: bytes | BinaryIO, name: str, *, readable: Collection[Kind] = ()) -> None:
-    """Raise :class:`TableError` for the file ``file`` that is not a table, such as a PDF. ``name`` is its name for
-    messages. ``readable`` are the kinds that the caller can read. The codes are ``table-empty``, ``table-spreadsheet``
-    and ``table-not-text``.
+    """Raise :class:`TableError` (``table-empty``, ``table-spreadsheet``, ``table-not-text``) for a file that is not a
+    table, such as a PDF, unless the caller can read its kind. ``name`` is its name for messages.
     """
     kind = kind_of(file)
     if kind is not None and kind not in readable:

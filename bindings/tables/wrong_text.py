@@ -1,6 +1,5 @@
-"""Find damage in the cells of a table: line breaks, several values, changed numbers, and wrongly read UTF-8.
-Spreadsheet programs make them: a person types two values or a line break in a cell, or opens a file in UTF-8 as
-Windows-1252. The programs change numbers to dates and powers of ten.
+"""Find damage in the cells of a table by spreadsheet programs and their users: line breaks, several values, UTF-8 that
+was read as Windows-1252, and numbers that became dates and powers of ten.
 """
 
 from __future__ import annotations
@@ -39,21 +38,12 @@ _MONTHS = frozenset(
 
 
 def is_one_line(column: str) -> bool:
-    """Return whether the values of the table column ``column`` must be on one line, such as a title. An XML document
-    need not be.
-
-    >>> is_one_line("erc.what"), is_one_line("datacite")
-    (True, False)
-    """
+    """Return whether the values of a column must be on one line, such as a title. An XML document need not be."""
     return column in _ONE_LINE or metadata.has_short_name(column) or column in metadata.ELEMENTS
 
 
 def on_one_line(text: str) -> str:
-    r"""Return ``text`` with a space in the place of each line break and the spaces around it.
-
-    >>> on_one_line("The Ark\r\nof Noah")
-    'The Ark of Noah'
-    """
+    """Return a text with a space in the place of each line break and the spaces around it."""
     first, *others = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if not others:
         return text
@@ -62,11 +52,7 @@ def on_one_line(text: str) -> str:
 
 
 def broken(cells: Mapping[str, str]) -> list[str]:
-    """Return the columns of a table row that contain a line break but must be on one line.
-
-    >>> broken({"erc.what": "The\\nArk", "datacite": "<a>\\n</a>"})
-    ['erc.what']
-    """
+    """Return the columns of a row that contain a line break but must be on one line."""
     whole = "".join(cells.values())
     if "\n" not in whole and "\r" not in whole:
         return []
@@ -74,9 +60,8 @@ def broken(cells: Mapping[str, str]) -> list[str]:
 
 
 def several(column: str, text: str) -> tuple[str, str] | None:
-    """Split a table cell that contains several names or targets into the first one and the rest. ``column`` is the
-    column of the cell, and ``text`` its content. Return None for any other cell. The caller asks only about a text that
-    is not valid as a whole.
+    """Split a cell that contains several names or targets into the first one and the rest, or return None. Ask only
+    about a text that is not valid as a whole.
 
     >>> several("identifier", "ark:/12345/x5 | INV-2"), several("target", "https://a.example/1; https://b.example/2")
     (('ark:/12345/x5', 'INV-2'), ('https://a.example/1', 'https://b.example/2'))
@@ -97,9 +82,7 @@ def several(column: str, text: str) -> tuple[str, str] | None:
 
 
 def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
-    """Return the error to show for a table row. It is ``error``, or a better one if the cause is a cell with several
-    values. ``cells`` are the texts of the row by column.
-    """
+    """Return the error to show for a row: a better one if the cause is a cell with several values."""
     about = error_code(error.code).about or ""
     text = cells.get(about, "") if about in ("identifier", "target") else ""
     if len(text) <= naming.MAX_CHARACTERS and (values := several(about, text)):
@@ -112,8 +95,7 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
 
 
 def misread(text: str) -> tuple[str, str] | None:
-    r"""Return damaged characters in ``text``, and the character that they were before, or None. Such characters are
-    UTF-8 that was read in another encoding.
+    r"""Return damaged characters in a text, UTF-8 that was read in another encoding, and the right character, or None.
 
     >>> misread("Gro\u00c3\u0178e Glocke"), misread("Gro\u00dfe Glocke")
     (('ÃŸ', 'ß'), None)
@@ -129,13 +111,11 @@ def misread(text: str) -> tuple[str, str] | None:
 
 
 def is_damaged_number(text: str) -> bool:
-    """Return whether ``text`` is probably a number that a spreadsheet program changed: a date, a power of ten, an error
+    """Return whether a text is probably a number that a spreadsheet program changed: a date, a power of ten, an error
     of a formula, or signs of a narrow column.
 
-    >>> [is_damaged_number(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########", "#BEZUG!", "#N/A")]
+    >>> [is_damaged_number(each) for each in ("03. Dez", "4,00676E+12", "########", "#N/A", "2024-02-01", "2/1/2024")]
     [True, True, True, True, True, True]
-    >>> [is_damaged_number(each) for each in ("2024-02-01", "01.02.2024", "2/1/2024", "2024-02-01 00:00:00")]
-    [True, True, True, True]
     >>> [is_damaged_number(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez", "2024-2-1", "2024-13-01")]
     [False, False, False, False, False, False]
     """
@@ -181,15 +161,13 @@ _EXACT_DIGITS = 15
 
 
 def is_changed_number(number: str, text: str) -> bool:
-    """Return whether ``text`` is probably the ``number`` of a thing after a spreadsheet program changed it. The two
-    differ by zeros, as a number and a date, or as a long number and its first digits.
+    """Return whether a text is probably the number of a thing after a spreadsheet program changed it. The two differ by
+    zeros, as a number and a date, or as a long number and its first digits.
 
-    >>> [is_changed_number("000030", "30"), is_changed_number("3-4", "2026-04-03"), is_changed_number("3-4", "03. Apr")]
-    [True, True, True]
-    >>> [is_changed_number("1998.10", "1998,1"), is_changed_number("400676123456", "4,00676E+11")]
-    [True, True]
-    >>> [is_changed_number("AUTO 6", "INV 3006"), is_changed_number("A-1", "a-1"), is_changed_number("30", "31")]
-    [False, False, False]
+    >>> is_changed_number("0030", "30"), is_changed_number("3-4", "2026-04-03"), is_changed_number("1998.10", "1998,1")
+    (True, True, True)
+    >>> is_changed_number("AUTO 6", "INV 3006"), is_changed_number("A-1", "a-1"), is_changed_number("30", "31")
+    (False, False, False)
     """
     number, text = number.strip(), text.strip()
     if number == text or not number or len(number) > 60 or len(text) > 60:
