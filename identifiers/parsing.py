@@ -44,7 +44,7 @@ def parse(text: str) -> Identifier:
 
 def read(text: str, profile: str | None) -> Identifier:
     """Parse ``text`` like :func:`parse`, but accept a URN only if it is valid in ``profile``: "urnbis-01" (the URN
-    draft), "rfc8141", or None for both. Raises ValueError for another profile, if ``text`` starts with ``urn:``.
+    draft), "rfc8141", or None for both. Raises ValueError for a URN and another profile.
     """
     if text[:4] in LABELS:
         try:

@@ -141,8 +141,8 @@ def suggestions(
     it. At most ``most`` are returned.
 
     ``in_text``: ``text`` is a word of a longer text, in which a final ``?`` is punctuation, not an inflection.
-    ``guesses``: also correct a valid identifier in ways that only a lookup can confirm. ``valid`` saves the check
-    whether it is one.
+    ``guesses``: also correct a valid identifier in ways that only a lookup can confirm. ``valid``: whether it is one,
+    if known.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
     Suggestion(identifier='ark:/12345/x5m1', differences=('closing-punctuation', 'missing-scheme'))
@@ -507,8 +507,8 @@ def character(reference: re.Match[str]) -> str:
 
 
 def with_plain_label(text: str) -> str:
-    """Return an identifier with a plain colon and plain slashes in its label, where they are percent-encoded, once or
-    twice. In a URN, its other colons are decoded too.
+    """Return an identifier with a plain colon and plain slashes in its label, where they are percent-encoded, also more
+    than once. In a URN, its other colons are decoded too.
 
     >>> with_plain_label("https://e.org/ark%3A%2F12345%2Fx"), with_plain_label("urn%3Anbn%3Ase%3Ax")
     ('https://e.org/ark:/12345/x', 'urn:nbn:se:x')

@@ -41,8 +41,8 @@ def suggestions(
     it. At most ``most`` are returned.
 
     ``in_text``: ``text`` is a word of a longer text, in which a final ``?`` is punctuation, not an inflection.
-    ``guesses``: also correct a valid identifier in ways that only a lookup can confirm. ``valid`` saves the check
-    whether it is one.
+    ``guesses``: also correct a valid identifier in ways that only a lookup can confirm. ``valid``: whether it is one,
+    if known.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
     Suggestion(identifier='ark:/12345/x5m1', differences=('closing-punctuation', 'missing-scheme'))

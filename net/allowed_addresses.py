@@ -166,8 +166,9 @@ def _is_isatap(address: IPv6Address) -> bool:
 
 
 def name_verdict(host: str) -> AddressVerdict:
-    """Check whether a trace may look up a host name: A-labels in lower case, without a final dot. Names of one label
-    and in a non-public domain are refused, unless the operator allows the networks of all their addresses.
+    """Check whether a trace may look up a host name: A-labels in lower case, without a final dot. Names of one label,
+    in a non-public domain, and of metadata services are refused. The caller can allow one if the operator allows the
+    networks of all its addresses.
 
     >>> name_verdict("db.internal"), name_verdict("notlocalhost.com").allowed
     (AddressVerdict(allowed=False, name='internal'), True)

@@ -138,9 +138,8 @@ def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> V
 
 
 def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
-    """Check IRIs in order, each with regard to the others. UUIDs and times without a fraction that occur in several
-    IRIs are reported (POL-048, POL-056). Missing parents are, if the list is ``complete`` with all allocated IRIs
-    (POL-010).
+    """Check IRIs in order, each with regard to the others. UUIDs, and times without a fraction, that several IRIs have
+    are reported (POL-048, POL-056). If the list is ``complete``, so are missing parents (POL-010).
 
     >>> from .profile import built_in
     >>> [verdict.codes for verdict in evaluate_all(["https://17beta.top/en/a"], built_in("17beta"), complete=True)]

@@ -90,8 +90,8 @@ def text_of(value: object) -> str | None:
 
 
 def day_of(value: object) -> str | None:
-    """Return a date as YYYY-MM-DD, from an ISO date or date-time, or a TEMPER date with dots. Raises ValueError for any
-    other value.
+    """Return the date at the beginning of a text as YYYY-MM-DD: an ISO date or date-time, or a TEMPER date with dots.
+    None, and a text without a value (:func:`text_of`), give None. Raises ValueError for any other value.
 
     >>> day_of("2005.07.17"), day_of("2020-06-04T00:00:00+00:00"), day_of(None)
     ('2005-07-17', '2020-06-04', None)

@@ -12,9 +12,7 @@ from ...identifiers.text import xml_text
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Render the XML template ``templates/feeds/<template>`` with these variables. ``values`` are the values of the
-    variables, by name. Return the document as UTF-8 bytes.
-    """
+    """Render the XML template ``templates/feeds/<template>`` with these variables, as UTF-8 bytes."""
     return _environment().get_template(template).render(values).encode()
 
 

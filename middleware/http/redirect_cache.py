@@ -64,8 +64,8 @@ class RedirectCache:
         return redirect
 
     def refresh(self) -> Generation | None:
-        """Empty the cache if a binding has changed. Return the generation for redirects that are read from now on, or
-        None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
+        """Empty the cache if a binding or a hold has changed. Return the generation for redirects that are read from
+        now on, or None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
         """
         began, own = self._clock(), self._bindings.own_changes
         if began >= self._valid_until or own != self._own_changes:

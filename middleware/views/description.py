@@ -98,7 +98,7 @@ class Description(Formatted):
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
         """The names and contents of the elements ``meta`` that reference managers read. A content is one line, and
-        hidden characters are escaped. A withdrawn name and a name for tests have none.
+        hidden characters are escaped. A withdrawn name, a name for tests, and one without a title have none.
         """
         reference = self.reference
         if not reference.title or not self.binding.is_live or self.binding.is_test:

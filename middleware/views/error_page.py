@@ -80,9 +80,9 @@ class Explanation:
     - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
     - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
     - ``holder``: the institution of another NAAN to which an unknown identifier belongs, or None.
-    - ``successor_title``: the title of the name that replaces a withdrawn one, or None if it is not known.
-    - ``exact``, ``hides_empty_query``: whether the server shows the raw request target (:mod:`.http.request_target`),
-      and hides a question mark at its end.
+    - ``other_title``: the title of the name that replaces a withdrawn one, or that was probably meant, if it is known.
+    - ``exact``: whether the request target is as the client sent it (:mod:`.http.request_target`).
+      ``hides_empty_query``: whether the server hides a question mark at its end.
     """
 
     status: int
@@ -200,8 +200,9 @@ def explain(
     holder: Holder | None = None,
 ) -> Explanation:
     """Create the error page of a refused request. ``root`` is the beginning of links, and ``inspector`` the address or
-    path of an inspector. ``inflections`` has all known ones with their descriptions. ``successor`` is the live binding
-    of the name that replaces a withdrawn one. Raises ValueError if the resolution is not a refusal.
+    path of an inspector. ``inflections`` has all known ones with their descriptions. ``other`` is the live binding of
+    the name that replaces a withdrawn one, or that was probably meant. Raises ValueError if the resolution is not a
+    refusal.
     """
     problem, binding = resolution.problem, resolution.binding
     if problem is None:

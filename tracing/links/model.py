@@ -90,7 +90,7 @@ class TracedTarget:
         return sentence(FAILURES[self.code]) if self.code in FAILURES else self.sentence
 
     def after(self, before: TracedTarget | None) -> TracedTarget:
-        """Return this trace with the state that follows from the trace before, or None without one. A target that is
+        """Return this trace with the state that follows from the trace before, which can be None. A target that is
         overloaded or too slow for days is dead since the first such trace.
         """
         if before is None or before.target != self.target or not (self.is_temporary and before.is_temporary):
