@@ -33,7 +33,7 @@ def settings(declared: type) -> str:
         if each.text == SAME:
             continue
         option = shared.get(each.name)
-        names = "" if option is None else f" {_names(option)} `{option.envvar}`"
+        names = "" if option is None else f" {_names(option)}"
         rows.append(
             (f"`{each.name}`{names}", each.default.replace("``", "`"), _sentence(f"{each.text} {each.details}"))
         )
@@ -51,8 +51,8 @@ def options() -> str:
         stated = re.sub(r"\s*\[default: .*", "", option.help or "")
         shown = re.findall(r"\[default: \(?(.*?)\)?\]", option.help or "")
         default = shown[0] if shown else _plain(option)
-        rows.append((_names(option), f"`{option.envvar}`", default, _sentence(stated)))
-    return _table(("option", "variable", "default", "what it does"), rows)
+        rows.append((_names(option), default, _sentence(stated)))
+    return _table(("option", "default", "what it does"), rows)
 
 
 def page(text: str) -> str:
@@ -72,6 +72,8 @@ def _shared(declared: type) -> dict[str, click.Option]:
 
 
 def _names(option: click.Option) -> str:
+    # The page states this rule instead of the variables.
+    assert option.envvar == f"ARARAT_{option.opts[0][2:].upper().replace('-', '_')}"
     return " ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
 
 

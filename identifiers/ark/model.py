@@ -133,12 +133,12 @@ class Ark(Normalized):
 
     @property
     def written(self) -> ArkParts:
-        """The parts of the ARK as written. They are parsed on each access, because most ARKs are only looked up."""
+        """The parts as written. They are parsed on each access, because most ARKs are only looked up."""
         return ArkParts.of(self.text)
 
     @property
     def label(self) -> str:
-        """The label of the ARK as written: ``ark:``, or ``ark:/`` in the classic form, in any case of the letters."""
+        """The label as written: ``ark:``, or ``ark:/`` in the classic form, in any case of the letters."""
         return self.written.label
 
     @property
@@ -153,12 +153,12 @@ class Ark(Normalized):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The components of the ARK as written: the texts after further slashes, without these slashes."""
+        """The components as written: the texts after further slashes, without these slashes."""
         return self.written.components
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants of the ARK as written: the texts after dots at the end of the path, without the dots."""
+        """The variants as written: the texts after dots at the end of the path, without the dots."""
         return self.written.variants
 
     @property
@@ -168,7 +168,7 @@ class Ark(Normalized):
 
     @property
     def fragment(self) -> str | None:
-        """The fragment of the ARK as written, without its number sign, or None."""
+        """The fragment as written, without its number sign, or None."""
         return self.written.fragment
 
     @property

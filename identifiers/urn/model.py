@@ -84,12 +84,12 @@ class Urn(Normalized):
 
     @property
     def parts(self) -> UrnParts:
-        """The parts of the URN as written: NID, NSS, query and fragment."""
+        """The parts as written: NID, NSS, query and fragment."""
         return UrnParts.of(self.text)
 
     @property
     def nid(self) -> str:
-        """The namespace identifier (NID) of the URN as written, such as "isbn"."""
+        """The namespace identifier (NID) as written, such as "isbn"."""
         return self.parts.nid
 
     @property
@@ -99,12 +99,12 @@ class Urn(Normalized):
 
     @property
     def query(self) -> str | None:
-        """The query of the URN as written, without its question mark, or None."""
+        """The query as written, without its question mark, or None."""
         return self.parts.query
 
     @property
     def fragment(self) -> str | None:
-        """The fragment of the URN as written, without its number sign, or None."""
+        """The fragment as written, without its number sign, or None."""
         return self.parts.fragment
 
     @property

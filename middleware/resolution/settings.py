@@ -282,7 +282,7 @@ class Settings:
     languages: Iterable[str] = setting(
         tuple(LANGUAGES),
         "The languages of the public pages, such as de; the first is the default.",
-        "The field Accept-Language of a request selects one. One language is fixed for all visitors.",
+        "The field Accept-Language of a request selects one.",
         metavar="LANGUAGE",
         shown="all",
     )
