@@ -507,17 +507,13 @@ machine without other load ([speed](speed.md#redirects-under-each-server)), with
 granian is the fastest, but loses a bare `?`. Of the servers that change nothing, uWSGI is the fastest.
 """
 ADVICE = """\
-- If the bare `?` is lost, use links with `?info` or `??`. They are not lost.
-- Under ASGI, a bare `?` is lost on every server. ASGI has the same empty query with and without it.
-  [`ararat doctor`](doctor.md) does not report this as an error.
+- If the bare `?` is lost, use links with `?info` or `??`. ASGI has the same empty query with and without it.
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - UNDERSCORES read `X_Forwarded_For` as `X-Forwarded-For`. If a request has
   both, the last one counts, or wsgiref joins them. So a proxy must remove fields with underscores
   ([below](#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
-- If dot-segments are resolved, the resolver cannot refuse them.
 - With SQLite, several threads in one process wait for one another. granian starts several without
   `--blocking-threads 1`, and then has 0.82. Use more threads if the pages of the site are slow.
-- nginx passes on the request unchanged if the address in `proxy_pass` has no path, not even a slash.
 - With `--workers`, uvicorn 0.54.0 sends the body of an answer 40 ms late on connections that stay open
   ([issue 3149](https://github.com/Kludex/uvicorn/issues/3149)). A redirect has no body. For pages and errors, start
   several processes without `--workers`, each with its own port.
