@@ -115,7 +115,7 @@ def read_name(text: str) -> Ark | Urn:
 
 
 def write(lines: Iterable[str], *, to: TextIO | None = None) -> None:
-    """Write lines of text. ``lines`` are the lines without line ends. ``to`` is the stream; None is standard output."""
+    """Write lines, which have no line ends, by default to standard output."""
     stream = to or sys.stdout
     for line in lines:
         stream.write(f"{line}\n")

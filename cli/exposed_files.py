@@ -95,7 +95,7 @@ def has_accounts(bindings: Bindings) -> bool:
 
 
 def warn(exposed: Iterable[ExposedFile]) -> None:
-    """Print a warning on standard error for each file that other users can read. ``exposed`` are these files."""
+    """Print a warning on standard error for each file that other users can read."""
     from .errors import write
     from .output import Sheet
 

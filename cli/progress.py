@@ -25,7 +25,7 @@ class Progress:
         self.clear()
 
     def count(self, number: int) -> None:
-        """Show in the progress line how many things are done. ``number`` is the number of these things."""
+        """Show in the progress line how many things are done."""
         self.show(f"{number:,} {self._noun}")
 
     def show(self, text: str) -> None:

@@ -58,8 +58,8 @@ class StreamMatch:
 
 def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
     """Yield the identifiers in the arguments of a command; "-" is standard input.
-    ``form`` is "text" or "json" (strings). A text of several lines is a list with one identifier a line. White space
-    around an identifier does not count. Empty lines are skipped.
+    ``form`` is "text" or "json" (strings). In text, white space around an identifier does not count, and an argument of
+    several lines is a list of identifiers. Empty lines are skipped.
     """
     for number, text in enumerate(texts, 1):
         place = f"argument {number}"

@@ -68,7 +68,7 @@ class Site:
 
     @property
     def origin(self) -> str:
-        """The scheme and authority of the configured URL of the inspector, or "" without one.
+        """The scheme and authority of the configured URL of the inspector, or else of the prefix, or "" without both.
         The field Host of a request is never used, because a client can forge it.
         """
         settings = self.settings

@@ -150,7 +150,7 @@ def warn_of_minted(bindings: Bindings, target: str | None) -> None:
 
 
 def warn_of_target(target: str | None) -> None:
-    """Print the warnings about the new target of a recorded name. ``target`` is the URL or path, or None."""
+    """Print the warnings about the new target of a recorded name."""
     from ...bindings.checks.plausibility import target_warnings
 
     print_warnings(target_warnings(target))

@@ -124,7 +124,7 @@ def _listed_names(bindings: Bindings, **conditions: Any) -> list[Binding]:
 
 
 def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
-    """Request an unknown name from the resolver of each delegated prefix, and yield a finding for each.
+    """Request an unknown name from the resolver of each delegated or retired prefix, and yield a finding for each.
     An error is a resolver that does not answer, or one that redirects names to this resolver: a loop.
     """
     for record in bindings.prefixes.list():

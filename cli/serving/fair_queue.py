@@ -48,7 +48,7 @@ class FairQueue:
         self._is_turn_of_pages = False
 
     def append(self, channel: Any) -> None:
-        """Add a waiting request at the end of those of its client. ``channel`` is the connection with the request."""
+        """Add a waiting request at the end of those of its client."""
         (self._pages if channel.is_page else self._names).append(channel)
 
     def popleft(self) -> Any:

@@ -59,7 +59,7 @@ def set_session(response: Response, session: str, seconds: int) -> Response:
 
 
 def delete_session(response: Response) -> Response:
-    """Delete the session cookie of the browser. ``response`` is the response that deletes it; it is returned."""
+    """Delete the session cookie of the browser. The response is returned."""
     return _delete(response, _SESSION)
 
 

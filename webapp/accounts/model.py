@@ -235,9 +235,7 @@ class Caller:
 
     @property
     def is_administrator(self) -> bool:
-        """Whether the caller can manage accounts, prefixes and rules. A token for some prefixes or rights does not
-        permit it.
-        """
+        """Whether the caller can manage accounts, prefixes and rules. A token for some prefixes or rights cannot."""
         return self.account.role == "administrator" and (
             self.token is None or (self.token.prefixes is None and self.token.rights is None)
         )
@@ -247,7 +245,7 @@ class Caller:
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
-        """Return whether the prefixes of the account and of the token cover a name. An administrator has all."""
+        """Return whether the prefixes of the account and of the token cover a name. A reader can change no name."""
         limited = None if self.token is None else self.token.prefixes
         if self.role == "reader" or (limited is not None and not key.startswith(limited)):
             return False

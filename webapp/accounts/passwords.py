@@ -110,7 +110,7 @@ def _is_common(password: str, account: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return the hash for the database of a result of :func:`read_password`. Raises Busy if too many are computed."""
+    """Return the hash for the database of a result of :func:`read_password`. Raises :class:`PasswordsBusy`."""
     with _slot():
         return _HASHER.hash(password)
 
@@ -129,7 +129,7 @@ def is_remembered(stored: str, text: str) -> bool:
 
 def verify(stored: str | None, text: str) -> bool:
     """Return whether a typed password is right. Without a stored hash, it returns False after the time of a hash.
-    Raises Busy if too many hashes are computed at this moment.
+    Raises :class:`PasswordsBusy` if too many hashes are computed at this moment.
     """
     is_possible = stored is not None and len(text) <= MAX_CHARACTERS
     decoy = _decoy()

@@ -67,8 +67,8 @@ class TokenRefused(Exception):
 
 
 class ProviderTokens:
-    """The issuers whose tokens programs can send. Raises ValueError for an issuer that is not an https URL.
-    ``audience`` must be in ``aud`` of each token, such as the URL of this site. ``clock`` is in seconds.
+    """The issuers whose tokens programs can send. Raises ValueError for a URL that is not https, or http on a loopback
+    address. ``audience`` must be in ``aud`` of each token, such as the URL of this site. ``clock`` is in seconds.
     """
 
     def __init__(

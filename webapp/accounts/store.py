@@ -323,7 +323,7 @@ class Accounts:
         return self.change_account(name, "account.password", by, change)
 
     def set_preferences(self, name: str, preferences: Preferences, *, by: Caller | None = None) -> Account:
-        """Set the preferences of an account, and return the account. ``preferences`` are the new ones."""
+        """Set the preferences of an account, and return the account."""
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, preferences=preferences.as_json())

@@ -520,7 +520,7 @@ def schemas() -> dict[str, Schema]:
 
 
 def validator(name: str) -> jsonschema_rs.Draft202012Validator:
-    """Return the validator of JSON values for a schema. ``name`` is the name of an entry of :func:`requests`."""
+    """Return the validator of JSON values for a schema. ``name`` is that of an entry of :func:`requests`."""
     return _validator(name, tuple(KINDS.values()))
 
 

@@ -124,7 +124,7 @@ def question(
 
 
 def question_of(before: Binding | None, after: Binding, *, also: Sequence[Concern] = ()) -> Question | None:
-    """Return the question about the change of one name, or None. ``before`` and ``after`` are its bindings."""
+    """Return the question about the change of one name, or None."""
     # The page of a name with a date of publication is often not there yet.
     return question([NewValues.of(before, after)], requests=after.is_live, also=also)
 

@@ -23,9 +23,7 @@ MAX_DEAD = 99
 
 
 class _Page(NamedTuple):
-    """A page in the header, with the roles that can use it.
-    The page ``also`` belongs to it.
-    """
+    """A page in the header, with the roles that can use it. The page ``also`` belongs to it."""
 
     label: str
     endpoint: str

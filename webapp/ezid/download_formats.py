@@ -1,7 +1,5 @@
 """The formats of batch downloads: ANVL, CSV and XML, compressed with gzip or zip.
-:mod:`ararat.bindings.imports.sources` imports all three again.
-
-Source: EZID API, version 2, "Download formats".
+:mod:`ararat.bindings.imports.sources` imports all three again. Source: EZID API, version 2, "Download formats".
 """
 
 from __future__ import annotations

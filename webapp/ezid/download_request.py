@@ -78,7 +78,7 @@ class Download:
 
     @classmethod
     def of_dict(cls, stored: Mapping[str, Any]) -> Download:
-        """Return the request for a download that :meth:`as_dict` stored. ``stored`` is the result of that method."""
+        """Return the request for a download that :meth:`as_dict` stored."""
         return cls(
             format=stored["format"],
             compression=stored["compression"],
@@ -144,7 +144,7 @@ def read(body: bytes) -> Download:
 
 def prefixes_of(caller: Caller) -> list[str] | None:
     """Return the prefixes that the account and its token can change, whose names a download has, or None for all.
-    A reader cannot change names, and gets the names of all prefixes.
+    A reader cannot change names, and gets all names, or those of the prefixes of its token.
     """
     account, token = caller.account, caller.token
     own = None if account.role in ("administrator", "reader") else account.prefixes

@@ -24,7 +24,7 @@ _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
 
 @cache
 def translations(tag: str) -> NullTranslations:
-    """Return the translations from English into a language. ``tag`` is the language tag, such as "de"."""
+    """Return the translations from English into a language, such as "de"."""
     if tag == ENGLISH:
         return NullTranslations()
     found = catalogues.load(__package__ or "", tag)

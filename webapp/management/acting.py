@@ -184,7 +184,7 @@ def _slot() -> Slot:
 
 def refused(accounts: Accounts, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
     """Write a refused change of an account to the audit, or to the server log if the database cannot be written.
-    ``code`` is the code of the error, such as ``role-missing``. ``name`` is None for several names.
+    ``code`` is that of the error, such as ``role-missing``. ``name`` is None for several names.
     """
     if caller is None:
         return

@@ -223,7 +223,7 @@ class Uploads:
         return any(each.headings == _hash(headings) for each in self.mappings(account))
 
     def mappings(self, account: int) -> builtins.list[RememberedColumns]:
-        """Return the remembered columns of an account, the last ones first. ``account`` is its number."""
+        """Return the remembered columns of an account, the last ones first."""
         return [
             RememberedColumns(headings, prefix, json.loads(stored), datetime.fromisoformat(changed))
             for headings, prefix, stored, changed in self.accounts.read(_MAPPINGS, account=account)

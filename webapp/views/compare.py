@@ -47,7 +47,7 @@ class Compared:
 
 @blueprint.get("")
 def page() -> Response:
-    """Return the HTML page that compares the query parameters ``a`` and ``b``, or a page with a form."""
+    """Return the comparison of the query parameters ``a`` and ``b`` as a page or JSON, or a page with a form."""
     if wants_json():
         return compared()
     return _answer([text for name in ("a", "b") if (text := request.args.get(name))])

@@ -183,7 +183,7 @@ class Deployment:
         return True
 
     def asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
-        """Return the answer to a request. ``target`` is the request target; ``fields`` are further header fields."""
+        """Return the answer to a request, with further header fields."""
         return self.client(self.url, method, target, fields)
 
     def _follow(self, following: WebURL, plain: SiteAnswer) -> Iterator[HealthFinding]:

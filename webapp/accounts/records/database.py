@@ -54,7 +54,7 @@ def find(connection: Connection, name: str) -> Account:
 
 
 def unknown(name: str) -> AccountError:
-    """Return the error for an account that does not exist. ``name`` is the name that was given."""
+    """Return the error for an account that does not exist."""
     return AccountError(
         "account-unknown", Translatable("there is no account %(account)s", account=validation.shown(name))
     )

@@ -130,7 +130,7 @@ class Sessions:
         return None
 
     def end(self, session: str) -> None:
-        """End a session. An unknown or ended session is not changed. ``session`` is the secret id."""
+        """End a session. An unknown or ended session is not changed. It is given by its secret id."""
         ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
         self._accounts.run_in_transaction(

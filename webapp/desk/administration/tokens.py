@@ -69,7 +69,7 @@ def create() -> AnyResponse:
 
 @blueprint.post("/tokens/revoke", endpoint="revoke_token")
 def revoke() -> AnyResponse:
-    """Revoke a token of the caller, and redirect to the list of tokens. The form field ``number`` is its number."""
+    """Revoke a token of the caller, and redirect to the list of tokens. The form has its ``number``."""
     asking = require_person()
     messages.put(revoke_of(asking, asking.account.name))
     return see_other("desk.tokens")

@@ -76,7 +76,7 @@ def save_metadata() -> AnyResponse:
 
 @blueprint.get("/name/target", endpoint="place")
 def place() -> str:
-    """Return the HTML page with the form of the target and its settings. The query parameter ``name`` is the name."""
+    """Return the HTML page with the form of the target and its settings, for the query parameter ``name``."""
     return _place_form(_changeable(requested_name()), {})
 
 
@@ -115,7 +115,7 @@ def save_place() -> AnyResponse:
 
 @blueprint.get("/name/withdraw", endpoint="withdraw")
 def withdraw() -> str:
-    """Return the HTML page with the form to withdraw a name. The query parameter ``name`` is the name."""
+    """Return the HTML page with the form to withdraw the query parameter ``name``."""
     return _withdrawal_form(_changeable(requested_name()), {})
 
 

@@ -61,9 +61,7 @@ _MAX_NAANS = 20
 
 
 class Heading(NamedTuple):
-    """The heading of a column: its ``label``, the ``address`` of the list in the order of the column, and the
-    ``current`` order.
-    """
+    """The heading of a column, with the address of the list in its order, and the ``current`` order."""
 
     label: str
     address: str | None
@@ -188,7 +186,7 @@ def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResp
 
 @blueprint.get("/exports/<int:number>", endpoint="export_file")
 def exported_file(number: int) -> Response:
-    """Return the file of an export, or 404 if the file is deleted or belongs to another account."""
+    """Return the file of an export that the caller can read, or 404 if it does not exist or is deleted."""
     known = current_imports().exports
     job = current_imports().get_of(caller(), number)
     if job is None or job.kind != KIND or not known.has_file(job):

@@ -63,7 +63,7 @@ _TEXTS = {field.name for field in FIELDS if field.type == "text"} - {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relative:
-    """A name above or below the name of the page. ``identifier`` is the name; ``state`` is its state, or None."""
+    """A name above or below the name of the page."""
 
     identifier: str
     state: str | None
@@ -110,7 +110,7 @@ def requested_name(values: MultiDict[str, str] | None = None) -> str:
 
 @blueprint.get("/name", endpoint="name")
 def page() -> str:
-    """Return the HTML page of a name. The query parameter ``name`` is the name."""
+    """Return the HTML page of the query parameter ``name``."""
     bindings = site_bindings()
     binding = reading.show(bindings, caller(), requested_name())
     home = own_prefix(site())

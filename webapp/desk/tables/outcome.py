@@ -129,7 +129,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
 
 
 def _shown_text(row: RowOutcome, columns: Mapping[str, str]) -> str:
-    """Return the texts of a row as the page shows them, without case. ``columns`` are the labels of the columns."""
+    """Return the texts of a row as the page shows them, without case."""
     found = [row.identifier or Translatable("new name")]
     if row.part in ("refused", "warning"):
         found += [sentence(row.message or ""), fix(row.code) or ""]

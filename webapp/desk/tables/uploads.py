@@ -202,9 +202,7 @@ def job_of(upload: Upload) -> Job | None:
 
 
 def state_of(upload: Upload, job: Job | None) -> State:
-    """Return the state of an upload, with a label to show. ``upload`` is the uploaded table; ``job`` is its last job or
-    None.
-    """
+    """Return the state of an upload after its last job, with a label to show."""
     if upload.stage == "new" and job is not None and job.state != "done":
         label = Translatable("not readable") if job.is_finished else Translatable("workbook is read")
         return State(label=label, look="bad" if job.is_finished else "plain", is_running=not job.is_finished)
