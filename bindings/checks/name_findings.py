@@ -1,17 +1,5 @@
 """Check stored names and targets. The checks read only the store: they send no requests and change nothing.
 :mod:`verification` compares bindings with their history.
-
->>> import tempfile
->>> from ararat.middleware import open_bindings
->>> folder = tempfile.TemporaryDirectory()
->>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
->>> bindings.bind("ark:12345/annual_report.pdf", "https://example.org/report.pdf")
-'bound'
->>> for finding in check(bindings):
-...     print(finding.code, finding.message)
-generic-missing ark:12345/annual_report is not bound
-not-opaque the name looks meaningful: annual
->>> bindings.close(); folder.cleanup()
 """
 
 from __future__ import annotations

@@ -1,15 +1,5 @@
 """Find the names that share a number, a target or a title with a name, before that name is public permanently, so that
 interfaces can ask about them.
-
->>> import tempfile
->>> from ararat.middleware import open_bindings
->>> folder = tempfile.TemporaryDirectory()
->>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
->>> b.bind("ark:12345/x5a", "https://example.org/1", metadata={"what": "Vase"})
-'bound'
->>> [(each.field, each.other.title) for each in shared_values(b, [NewValues(title="vase")])[0]]
-[('title', 'Vase')]
->>> b.close(); folder.cleanup()
 """
 
 from __future__ import annotations

@@ -1,15 +1,5 @@
 """Verify a store: check that bindings, histories, rules, counters and triggers agree. :mod:`name_findings` checks names
 and targets instead. Both change nothing.
-
->>> import tempfile
->>> from ararat.middleware import open_bindings
->>> folder = tempfile.TemporaryDirectory()
->>> bindings = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
->>> bindings.bind("ark:12345/x5", "https://example.org/5")
-'bound'
->>> list(verify(bindings))
-[]
->>> bindings.close(); folder.cleanup()
 """
 
 from __future__ import annotations

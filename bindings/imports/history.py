@@ -1,13 +1,5 @@
 """Export the history of a database as JSON Lines, and restore a database from it exactly. The first line describes the
 file, and the last has the number of records: rows of tables. Each binding is the state after its last event.
-
->>> import io, tempfile
->>> from ararat.middleware import open_bindings
->>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
-...     bindings.bind("ark:12345/x", "/x"), export_history(bindings, out := io.BytesIO())
-('bound', {'setting': 1, 'event': 1})
->>> out.getvalue()[:41]
-b'{"format":"ararat-history","version":1,"e'
 """
 
 from __future__ import annotations

@@ -86,10 +86,8 @@ def has_name(row: Row) -> bool:
 
 
 def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
-    """Return why rows that share their key are refused, by line, if one of them has no name. Keys are compared in NFC.
-
-    >>> repeated_keys([Row(2, {"resource": "A"}), Row(3, {"resource": "B"}), Row(4, {"resource": "A"})])[2]
-    'row 4 has the key A too'
+    """Return why rows that share their key are refused, by line, if one of them has no name. Keys are compared in
+    NFC.
     """
     spill = Spill("keys (key TEXT NOT NULL, line INTEGER NOT NULL, named INTEGER NOT NULL)", "the import")
     read = iter(rows)

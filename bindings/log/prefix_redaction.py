@@ -28,22 +28,9 @@ _OF_EVENTS = ("prefix_events_never_changed", "rule_events_never_changed")
 def redact_prefix(bindings: Bindings, prefix: str, *, actor: Actor | str | None = None) -> Redaction:
     """Remove all texts that the record of a prefix has no more from its history, and all actors of its changes.
 
-    - ``prefix``: the NAAN, shoulder or beginning of URNs, such as "ark:12345/x5". Its record can be removed.
-    - ``actor``: the actor of the new change, or None.
-
-    The earlier institutions of the prefix stay without their contacts. Copies are deleted as by
-    :func:`~.redaction.redact`. Raises :class:`BindingError` with the code ``prefix-unknown`` for a prefix without
-    changes, or like :func:`~ararat.bindings.names.prefixes.prefixes.check_prefix`.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> b.prefixes.set("12345/x5", contact="sem@lake.example"), b.prefixes.set("12345/x5", contact="arks@lake.example")
-    ('set', 'changed')
-    >>> redact_prefix(b, "12345/x5").events, [event.record.contact for event in b.prefixes.history("12345/x5")]
-    (2, [None, 'arks@lake.example', 'arks@lake.example'])
-    >>> b.close(); folder.cleanup()
+    The record can be removed. Earlier institutions stay without their contacts. Copies are deleted as by
+    :func:`~.redaction.redact`. ``actor`` is that of the new change. Raises :class:`BindingError` (``prefix-unknown``)
+    for a prefix without changes, and like :func:`~ararat.bindings.names.prefixes.prefixes.check_prefix`.
     """
     key, who = prefixes.check_prefix(prefix, bindings.naming), Actor.of(actor)
     with bindings.transaction(exclusive=True, actor=who) as transaction:

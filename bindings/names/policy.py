@@ -197,18 +197,9 @@ ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
 
 
 class RegisteredNaans:
-    """A check for ``Bindings.check_change`` that collects NAANs which are neither registered nor in ``own``. With
-    ``strict``, such a name raises :class:`BindingError` (``naan-unregistered``) instead. ``check_change`` is the check
-    that runs afterwards.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> b.check_change = naans = RegisteredNaans(b.check_change, own=["24680"])
-    >>> b.bind("ark:54321/x", "/x"), b.bind("ark:24680/x", "/x"), naans.unregistered
-    ('bound', 'bound', ['54321'])
-    >>> b.close(); folder.cleanup()
+    """A check for ``Bindings.check_change`` that collects NAANs which are neither registered nor in ``own``, each once.
+    With ``strict``, such a name raises :class:`BindingError` (``naan-unregistered``) instead. ``check_change`` is the
+    check that runs afterwards, such as that of the policy.
     """
 
     def __init__(self, check_change: ChangeCheck | None, own: Collection[str] = (), *, strict: bool = False) -> None:

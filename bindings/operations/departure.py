@@ -43,18 +43,6 @@ def depart(
     operation moves the targets back; the prefix stays retired, and keeps its rule. The other arguments and the errors
     are those of :func:`~.plan_names.carry_out`. Further codes are ``rule-prefix``, ``rule-template`` and
     ``prefix-address``.
-
-    >>> import tempfile
-    >>> from ararat.middleware import open_bindings
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> b.bind("ark:12345/x5-a", "https://old.example/a")
-    'bound'
-    >>> depart(b, "12345/x5", "https://new.example").counts["relocated"], b.lookup("ark:12345/x5a").target
-    (1, 'https://new.example/ark:12345/x5-a')
-    >>> b.prefixes.get("12345/x5").state, b.rules.list()[0].template
-    ('retired', 'https://new.example/${pid:given}')
-    >>> b.close(); folder.cleanup()
     """
     from ..names import selection
     from ..names.prefixes.rule_templates import check_template  # it loads the registries

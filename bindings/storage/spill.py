@@ -17,13 +17,7 @@ _PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cac
 class Spill:
     """A temporary SQLite table for data that can be too large for the memory. Above 64 MiB it is in a file, which
     SQLite deletes. ``what`` names the action in errors, such as "the import". Raises :class:`BindingsUnavailable` if
-    the disk is full.
-
-    >>> spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the import")
-    >>> spill.add("INSERT INTO names VALUES (?)", [("y",), ("x",)])
-    >>> list(spill.rows("SELECT key FROM names ORDER BY key"))
-    [('x',), ('y',)]
-    >>> spill.close()
+    the disk cannot store it.
     """
 
     def __init__(self, table: str, what: str) -> None:

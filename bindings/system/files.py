@@ -167,13 +167,6 @@ def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield the path of a new file that replaces ``file`` as a whole at the end of the ``with`` block. After a failure
     the old content remains. The target of a symbolic link is replaced. The permissions stay; with ``private``, other
     users cannot read a file that replaces none. Raises OSError.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replaced_file(Path(folder, "names.txt")) as place:
-    ...         _ = place.write_text("new")
-    ...     Path(folder, "names.txt").read_text()
-    'new'
     """
     file = file.resolve()
     _delete_rests(file)

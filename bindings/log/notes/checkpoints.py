@@ -31,12 +31,8 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """The text that the public log signs.
-
-        >>> print(Checkpoint(origin="example.org/log", size=0, root=EMPTY_ROOT).text, end="")
-        example.org/log
-        0
-        47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=
+        """The text that the public log signs: three lines with the origin, the size and the root in Base 64, then the
+        extensions.
         """
         return "".join(f"{line}\n" for line in (self.origin, self.size, encode(self.root), *self.extensions))
 

@@ -97,12 +97,7 @@ class VerifierKey:
 
     @classmethod
     def of_text(cls, text: str) -> VerifierKey:
-        """Parse a public key. Raises :class:`LogError` for another text.
-
-        >>> key = VerifierKey.of_text("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
-        >>> key.name, key.algorithm.title
-        ('PeterNeumann', 'Ed25519')
-        """
+        """Parse a public key, such as ``example.org/log+a1b2c3d4+AQ…``. Raises :class:`LogError` for another text."""
         name, algorithm, public, key_id = _parts(text, "verifier key")
         key = cls(name=name, public=public, algorithm=algorithm)
         if key.key_id != key_id:
@@ -144,7 +139,9 @@ class SignerKey:
 
     @classmethod
     def of_text(cls, text: str) -> SignerKey:
-        """Parse a secret key. Raises :class:`LogError`, whose message does not contain the secret, for another text."""
+        """Parse a secret key, such as ``PRIVATE+KEY+example.org/log+…``. Raises :class:`LogError`, which does not
+        contain the secret.
+        """
         if not text.startswith(SECRET):
             raise LogError(f"this is not a signer key; a signer key begins with {SECRET}")
         name, algorithm, secret, key_id = _parts(text.removeprefix(SECRET), "signer key")

@@ -184,14 +184,8 @@ class _Open(NamedTuple):
 
 
 def check_record(document: str) -> None:
-    r"""Raise :class:`BindingError` (``metadata-document``) for the first part of a well-formed record in XML that does
+    """Raise :class:`BindingError` (``metadata-document``) for the first part of a well-formed record in XML that does
     not fit the DataCite schema. The message has its line.
-
-    >>> try:
-    ...     check_record('<resource xmlns="http://datacite.org/schema/kernel-4">\n<title/></resource>')
-    ... except BindingError as error:
-    ...     print(error.message)
-    the metadata element datacite has the element title in line 2, which cannot be in resource
     """
     from xml.parsers import expat  # only an XML document needs it
 

@@ -166,10 +166,8 @@ def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
     A word of one or two letters has a space before it, because it must begin a word. A single letter alone is a whole
     word. A word without letters and digits is left out.
 
-    >>> parts(["Müller", "objekt/17", "ab", "x", "&"])
-    [('muller', 'mueller'), ('objekt 17',), (' ab',), (' x',)]
-    >>> parts(["x"])
-    [(' x ',)]
+    >>> parts(["Müller", "objekt/17", "ab", "x", "&"]), parts(["x"])
+    ([('muller', 'mueller'), ('objekt 17',), (' ab',), (' x',)], [(' x ',)])
     """
     folded = [spelled for word in words if (spelled := tuple(filter(None, spellings(word))))]
     is_alone = all(len(word[0]) == 1 for word in folded)

@@ -30,13 +30,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def check(text: str) -> str:
-    """Return a character set that a user entered. Raises :class:`BindingError` with the code ``prefix-characters``.
-
-    >>> try:
-    ...     check("9-0")
-    ... except BindingError as error:
-    ...     print(error.message)
-    the range 9-0 of the character set is in the wrong order
+    """Return a character set that a user entered. Raises :class:`BindingError` with the code ``prefix-characters``, for
+    example for the range "9-0".
     """
     validation.check(text, "prefix-characters", Translatable("Permitted characters"), MAX_CHARACTERS)
     if text in NAMED:

@@ -33,10 +33,6 @@ class Rule:
     def binding(self, key: str, given: str = "") -> Binding | None:
         """Return the binding that the rule makes for an unbound name below its prefix, or None for an invalid target.
         ``given`` is the name as received, for variables with ``:given``; the default is ``key``.
-
-        >>> rule = Rule("ark:12345/x5", "https://example.org/${suffix}", 302, datetime(2026, 1, 1), None)
-        >>> rule.binding("ark:12345/x5/a").target, rule.binding("ark:12345/x5%2E%2E/a")
-        ('https://example.org//a', None)
         """
         # All spellings of a name have the same key. Only variables with ":given" depend on the spelling.
         # The module loads the registries, which a command that shows a name does not need.

@@ -29,11 +29,9 @@ _OTHERS = {"postgresql": {"daily_counts"}, "sqlite": set[str]()}
 
 
 def create_tables(database: Database, partitions: int = 0) -> None:
-    """Create the tables in a database without tables. A missing SQLite file is created.
-
-    ``partitions`` is the number of partitions of the table ``bindings`` in PostgreSQL, by the hash of the key. With 0
-    it is one table. Do nothing if another process created the tables at the same time. Raises :class:`BindingError`
-    with the code ``foreign-database`` for tables of another program, and :class:`BindingsUnavailable`.
+    """Create the tables in a database without tables, and a missing SQLite file. ``partitions`` divides the names in
+    PostgreSQL by the hash of the key; 0 is one table. Nothing is done if another process was faster. Raises
+    :class:`BindingError` (``foreign-database``) for tables of another program, and :class:`BindingsUnavailable`.
     """
     try:
         database.create()

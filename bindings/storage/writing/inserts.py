@@ -19,9 +19,8 @@ MAX_ROWS = 500
 
 
 def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
-    """Insert ``row``, values by column, into ``table``, whose primary key is a number that the database assigns. Return
-    this number. ``connection`` is an open connection to the database. SQLite has RETURNING since version 3.35 only.
-    SQLAlchemy asks the driver of SQLite for the number of the last row, and uses RETURNING with PostgreSQL.
+    """Insert a row, values by column, and return the number that the database assigns to it. SQLite has RETURNING since
+    version 3.35 only, so SQLAlchemy asks its driver for the number of the last row.
     """
     return connection.execute(insert(table), dict(row)).inserted_primary_key[0]  # type: ignore[index]  it is one row
 

@@ -361,11 +361,9 @@ class Transaction:
         sources: Sequence[str | None] = (None,),
         operation: int | None = None,
     ) -> list[Change]:
-        """Write changes of names: the new binding of each name, and an event to its history. Each change has an action.
-
-        Return the changes as they are recorded: the history of a deleted name continues with its next revision.
-        ``sources`` contains the file and line of each change, or None. ``operation`` is the number of the operation
-        that the changes belong to, or None. The action "deleted" deletes the binding of the name.
+        """Write the new binding of each changed name, and an event to its history; the action "deleted" deletes the
+        binding. Return the changes as recorded: the history of a deleted name continues with its next revision.
+        ``sources`` has the file and line of each change, or None.
         """
         deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
         of_binding = self._inserts.row_of if self._inserts.lacking else row_of
@@ -422,9 +420,9 @@ class Transaction:
         return self._has_deleted
 
     def put_new(self, rows: Sequence[tuple[list[Any], str | None]], actor: str | None, operation: int | None) -> None:
-        """Write names that are new and live, and an event for each, as :meth:`put` does. ``rows`` are their rows with
-        the columns :data:`~..rows.STATE` and :data:`~..rows.SEARCH`, each with its origin or None. ``operation`` is the
-        number of the operation, or None. Call it only without :attr:`has_deleted`, and for names without a hold.
+        """Write names that are new and live, with their events. ``rows`` have the columns :data:`~..rows.STATE` and
+        :data:`~..rows.SEARCH`, each with its origin or None. Call it only without :attr:`has_deleted`, and for names
+        without a hold.
         """
         if len(rows) >= _MANY_ROWS:
             self.drop_triggers()
