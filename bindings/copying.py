@@ -50,8 +50,8 @@ class TableCopy(NamedTuple):
 
 
 def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None = None) -> list[TableCopy]:
-    """Copy all records of one store into another, which is empty, or with None only count them. Return the tables with
-    rows.
+    """Copy all records of ``old`` into the empty store ``new``, or with None only count them. Return the tables that
+    have rows.
 
     A table file has no history: each of its names gets one event with the time of the file. ``progress`` is called with
     the name of a table and its number of rows so far. Readers of ``new`` see the copy as one change. Later changes of

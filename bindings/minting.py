@@ -58,17 +58,17 @@ def mint(
     - ``namespace``: such as "12345", "12345/x5" or the beginning of URNs ("urn:nbn:se:uu:diva-"). "ark:" can precede
       it.
     - ``length``: the number of characters after it, without the check character.
-    - ``check``: "noid" (or True) for a check character over NAAN and Name, "name" for one over the Name, "nbn" for the
-      check digit of the German National Library (:func:`.german_check_digit`), or False.
+    - ``check``: "noid" (or True) for a check character over NAAN and Name, "name" for one over the Name, or False.
+      "nbn" is the check digit of the German National Library (:func:`.german_check_digit`).
     - ``digits``: whether all characters are digits.
     - ``sequential``: whether the names are numbered. By default they are random and unpredictable.
     - ``under_rule``: whether names that a rule answers can be minted.
     - ``embargo``: the date or time from which the names are live.
 
-    None as ``length``, ``check`` or ``digits`` takes the pattern of the longest prefix with a record, or else 8
-    betanumeric characters without a check character. Skipped are names that were ever reserved or bound, names above a
-    bound name, and names that a prefix record, a delegation (X-15) or the namespace of URNs does not permit. Several
-    names are one operation, which can be undone. A warning is logged if the NAAN is not registered.
+    None as ``length``, ``check`` or ``digits`` takes the pattern of the longest prefix with one in its record. The
+    default is 8 betanumeric characters without a check character. Skipped are names that were ever reserved or bound,
+    names above a bound name, and names that a prefix record, a delegation (X-15) or the namespace of a URN does not
+    permit. Several names are one operation, which can be undone. A warning is logged if the NAAN is not registered.
 
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
     ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),

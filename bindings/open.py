@@ -46,9 +46,9 @@ def open_bindings(
 ) -> Bindings:
     """Open the bindings in a database, a table file or a snapshot. The last two can only be read.
 
-    - ``url_or_path``: a ``postgresql://`` URL in any form that libpq accepts, ``sqlite:///bindings.sqlite`` (four
-      slashes before an absolute path), or a path that ends in .sqlite, .sqlite3 or .db, in .csv, .tsv or .jsonl (a
-      table), or in .snapshot (a file of ``ararat snapshot``).
+    - ``url_or_path``: a ``postgresql://`` URL in any form that libpq accepts, or ``sqlite:///bindings.sqlite`` (four
+      slashes before an absolute path). A path ends in .sqlite, .sqlite3 or .db for a database, in .csv, .tsv or .jsonl
+      for a table, or in .snapshot for a file of ``ararat snapshot``.
     - ``create``: whether to create a missing SQLite file and missing tables.
     - ``clock``: a function that returns the time in UTC.
     - ``policy``: an IRI policy that every change must follow (:mod:`ararat.identifiers.iri_policy`).
@@ -64,7 +64,7 @@ def open_bindings(
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code
     ``database-missing`` for a file, or with ``create`` a folder, that does not exist. Other codes are ``database-url``,
     ``database-in-memory`` and ``driver-missing``. A store that exists and cannot be opened raises nothing here, so that
-    a site starts without it: the reason is logged, every method raises :class:`BindingsUnavailable`, and opening is
+    a site starts without it. The reason is logged, every method raises :class:`BindingsUnavailable`, and opening is
     tried again. :meth:`Bindings.open` raises the reason.
 
     >>> open_bindings("bindings")

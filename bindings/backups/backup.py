@@ -146,7 +146,7 @@ def record(
     url_or_path: str | Path, backup: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
 ) -> None:
     """Record in the database that a backup succeeded, or why it failed, for ``ararat digest`` and ``/healthz``. Delete
-    old copies of texts, because a database can have no server that does it. Raises :class:`BindingsUnavailable` and
+    old copies of texts, too: the database can be without a server that does it. Raises :class:`BindingsUnavailable` and
     :class:`BindingError` if the database cannot be written.
     """
     name = FAILED_BACKUP if backup is None else LAST_BACKUP

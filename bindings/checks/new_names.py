@@ -120,7 +120,7 @@ def warnings_about(
     already.
 
     - ``check-character``: the check character of the name is wrong.
-    - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: no record of a prefix fits the name.
+    - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: prefixes have records, and none of them fits.
     - ``name-similar``: the name differs by one typing error from a recorded name.
     - ``name-case``: the name is a URN, and differs from a recorded name in upper and lower case only.
     - ``resource-shared``, ``target-shared``: another name has the same resource or target.
@@ -243,7 +243,7 @@ def _candidates(
 
 def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> set[str]:
     """Return the beginnings of numbered names, such as ark:12345/x17, from which no name differs by exchanged
-    neighbours: such names begin with the exchanged letters, or with a digit at the place of the last letter.
+    neighbours. A name that does begins with the exchanged letters, or with a digit at the place of the last letter.
     """
     ranges: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for beginning in {key.rstrip(_DIGITS) for key in keys}:
@@ -310,8 +310,8 @@ def _similar(key: str, branches: Collection[int]) -> Iterator[str]:
 
 
 def _branches(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> dict[str, set[int]]:
-    """Return the places of each name at which another name goes on with another character, which is not a digit in the
-    place of a digit or at the end. Names without such a place have no similar name.
+    """Return the places of each name at which another name goes on with another character. For a digit, and at the end,
+    a digit does not count. Names without such a place have no similar name.
     """
     ranges: list[tuple[str, int, str, str]] = []
     for key in keys:

@@ -1,8 +1,9 @@
 """Find names that are promised as persistent, and that do not keep the promise. The checks send no requests.
 
 A name is promised if its availability, or that of its prefix, is "lifetime" or "subinfinite"
-(:func:`~ararat.bindings.names.metadata.persistence.is_promised`). Hosts of others are outside of ``hosts`` of its
-prefix records and those of the site, with their subdomains. Without any known host, there are none.
+(:func:`~ararat.bindings.names.metadata.persistence.is_promised`). Its target is on a host of others if this is neither
+in ``hosts`` of its prefix records, nor a host of the site, nor a subdomain of one. Without any known host, no target
+is.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Find the names that share a number, a target or a title with a name, before that name is public permanently, so that
-interfaces can ask about them.
+"""Find the names that share a number, a target or a title with a name, before that name is public permanently. Two
+public names for one thing cannot be deleted, so the interfaces ask people about them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Append the rest of an identifier to the path of its container's target (passthrough).
 
 Scheme and authority of the target stay, so a target without a path cannot be extended: ``https://example.org`` and
-``.evil.example`` would make another host. The rest begins with "/" or ".". It is a part of the normal form, or with
-"given" the rest of the request and its query; the latter is text at the end of a target with a query or fragment
+``.evil.example`` would make another host. The rest begins with "/" or ".". It is a part of the normal form. With
+"given", it is the rest of the request with its query, and is appended as text to a target with a query or fragment
 (decision X-08).
 """
 

@@ -256,8 +256,8 @@ def beginning(prefix: str) -> str:
 
 
 def named(text: str) -> str | None:
-    """Return the key of the name that a text of a user is, or None: in any spelling, in an address, or with an error of
-    copying that the inspector corrects, such as a full stop, brackets or a missing label.
+    """Return the key of the name that a text of a user is, or None. It can be in any spelling, in an address, or have
+    an error of copying that the inspector corrects, such as a full stop, brackets or a missing label.
 
     >>> named("https://r.example/ark:/12345/x5-np?info"), named("<ark:12345/x5np>."), named("map of ark:12345/x5")
     ('ark:12345/x5np', 'ark:12345/x5np', None)

@@ -55,8 +55,8 @@ SEARCH_SECONDS = 0.25
 
 
 class SearchLimits(NamedTuple):
-    """The limits of a list, a search or a count: the ``seconds`` after which a page has what was found (default
-    :data:`SEARCH_SECONDS`), and the ``names`` that are sorted, or that one query compares (default 20,000).
+    """The limits of a list, a search or a count. A page ends after ``seconds`` with what was found; the default is
+    :data:`SEARCH_SECONDS`. Up to ``names`` names are sorted, or compared by one query; the default is 20,000.
     """
 
     seconds: float | None = None

@@ -262,8 +262,8 @@ class DatabaseStore:
     def current_rows(
         self, query: SelectBase, within: CoreConnection | None = None, /, **values: str | int
     ) -> list[Row]:
-        """Return the current rows of a query: if a standby server answers, which can be some seconds old, they are read
-        again from the primary, or on the connection ``within``.
+        """Return the current rows of a query. A standby server can be some seconds old, so its rows are read again from
+        the primary server, or on the connection ``within``.
 
         The first column must not be null. Pass the same object for the same query: it is compiled once. ``values`` are
         those of its parameters. Raises :class:`BindingsUnavailable` if the primary server cannot be reached.

@@ -158,9 +158,8 @@ class ThreadSlots:
         slot to others until then, because it does not compute meanwhile.
 
         ``each`` is the maximum of one client, and ``most`` a further maximum of this kind of work. ``brief`` is how
-        many seconds such work usually takes at most: if one that began so recently holds a slot, wait for this time,
-        because others are slow. Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client
-        has its maximum.
+        many seconds such work usually takes. If one that began so recently holds a slot, this waits for that time.
+        Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
         """
         if self._own.is_apart:
             return Slot(lambda: None)

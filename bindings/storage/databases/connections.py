@@ -130,8 +130,8 @@ class Readers:
             self._discard(reader)
 
     def _renew(self, reader: _Reader, fingerprint: Hashable) -> _Reader:
-        """Replace a connection to the same file. The new one is opened first: otherwise SQLite writes the log into the
-        file when the last connection closes, and the next lookup would need a new connection again.
+        """Replace a connection to the same file. The new one is opened before the old one is closed. Otherwise SQLite
+        would write the log into the file, and the next lookup would need a new connection again.
         """
         try:
             return self._connect(fingerprint)

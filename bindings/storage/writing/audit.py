@@ -37,8 +37,8 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
 
 
 def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | None, str]], when: datetime) -> None:
-    """Write a row to the audit for each pair of a key (or None) and an outcome: that of a change, such as "bound", or
-    the code of an error.
+    """Write a row to the audit for each pair of a key, or None, and an outcome. An outcome is that of a change, such as
+    "bound", or the code of an error.
     """
     if actor.operation is None:
         return
