@@ -81,9 +81,7 @@ def reviewed(path: str, sha256: str) -> bytes:
 
 
 def compiled(source: Path) -> bytes:
-    """Return the translations of a file ``po`` in the format ``mo``, without fuzzy ones. Raises SystemExit, as
-    :func:`reviewed`.
-    """
+    """Return a file ``po`` in the format ``mo``, without fuzzy translations. Raises SystemExit, as :func:`reviewed`."""
     try:
         from babel.messages.mofile import write_mo
         from babel.messages.pofile import PoFileError, read_po

@@ -127,9 +127,7 @@ class RequestHandler:
         return self._availability.failing
 
     def announcement(self, request: Request) -> Answer:
-        """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it. Exceptions
-        are logged and not raised.
-        """
+        """Return the answer to ``/.well-known/ark``. Exceptions are logged and not raised."""
         try:
             if request.method == "OPTIONS":
                 return self._answers.options(request)

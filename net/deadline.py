@@ -32,9 +32,7 @@ class Deadline:
         return seconds
 
     def poll_interval(self) -> float:
-        """Return the seconds to block at once: at most 0.2, so that a wait notices ``stop``. Raises like
-        :meth:`remaining`.
-        """
+        """Return the seconds to block at once, at most 0.2 because of ``stop``. Raises like :meth:`remaining`."""
         return min(self.remaining(), 0.2)
 
     def sub_deadline(self, seconds: float, what: str) -> Deadline:

@@ -34,9 +34,7 @@ _FOREIGN = re.compile(rf"(?!{PCT_ENCODED})[^{PCHAR}/?#\[\]]")
 
 
 class BadReference(ValueError):
-    """Raised for a text that is not a URI reference. The message is printable ASCII and names the character and its
-    index.
-    """
+    """Raised for a text that is not a URI reference. The message is printable ASCII, with the wrong character."""
 
 
 @dataclass(frozen=True, slots=True)

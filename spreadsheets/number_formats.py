@@ -33,9 +33,7 @@ _LONGEST_GENERAL = 10**11
 
 
 class Shown(NamedTuple):
-    """The text of a cell, and a ``note`` if the program shows another one, as "shows May 1, read as 1925-05-01", or
-    None.
-    """
+    """The text of a cell, and a ``note`` if the program shows another one, as "shows May 1, read as 1925-05-01"."""
 
     text: str
     note: str | None = None

@@ -212,9 +212,7 @@ def refused_rows(
 
 
 def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) -> Iterator[bytes]:
-    """Yield rows as CSV in the encoding and with the separator of a file. Other files become UTF-8 with a byte order
-    mark.
-    """
+    """Yield rows as CSV in the encoding and with the separator of a file; other files become UTF-8 with its mark."""
     is_csv = reading.format == "csv"
     encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
     if is_csv and reading.encoding == "utf-8":

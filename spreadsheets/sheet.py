@@ -156,9 +156,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
 
 
 def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
-    """Return the guess for each column of a stored file, from its headings and its first rows. Raises
-    :class:`TableError`.
-    """
+    """Return the guess for each column of a stored file, from headings and first rows. Raises :class:`TableError`."""
     read: list[Line] = []
     try:
         read.extend(islice(lines(content, reading, file), _SAMPLE_ROWS + 1))
@@ -300,9 +298,7 @@ def lines(
 def rows(
     content: bytes, reading: Reading, file: str, read_as: ReadAs, most_rows: int | None = MAX_ROWS
 ) -> Iterator[Row]:
-    """Yield the rows of data of a stored file, with the cells of the columns that are not ignored. Raises
-    :class:`TableError`.
-    """
+    """Yield the rows of data of a stored file, without the cells of ignored columns. Raises :class:`TableError`."""
     wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
     places = {str(place): column for place, column in wanted}
     sheet = sheet_of(content, reading)

@@ -303,9 +303,7 @@ def _require_few(number: int, cells: int) -> None:
 
 
 def _numbered_rows(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
-    """Yield the rows of a sheet of .xlsx, and fill ``found``. openpyxl returns a cell without a known value as empty or
-    as text.
-    """
+    """Yield the rows of a sheet of .xlsx, and fill ``found``. A cell without a known value is empty or text."""
     from openpyxl.worksheet._reader import FORMULA_TAG, HYPERLINK_TAG, MERGE_TAG, ROW_TAG, VALUE_TAG, WorkSheetParser
     from openpyxl.worksheet.hyperlink import HyperlinkList
     from openpyxl.worksheet.merge import MergeCells

@@ -124,9 +124,7 @@ def trace(
 
 
 def refused_trace(identifier: str, why: str) -> list[Event]:
-    """Return the events of a trace that cannot start, because no resolver is known. ``why`` is a sentence with the
-    reason.
-    """
+    """Return the events of a trace that cannot start without a known resolver. ``why`` is a sentence."""
     return [
         Start(identifier, "", "GET", 0, None, "direct"),
         End("refused", "direct", None, None, 0, 0.0, "no-resolver", why),

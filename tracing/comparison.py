@@ -40,9 +40,7 @@ class TraceComparison:
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """Yield the events of two traces one after the other, and then their comparison. Raises ValueError for a trace
-    without an end.
-    """
+    """Yield the events of two traces, and then their comparison. Raises ValueError for a trace without an end."""
     runs: tuple[list[Event], list[Event]] = ([], [])
     for collected, events in zip(runs, (first, second), strict=True):
         for event in events:

@@ -82,9 +82,7 @@ class NamesOnly:
         return self._app(environ, start_response)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path below the resolver prefix starts with the label of one of the schemes, such as
-        ``/ark:``.
-        """
+        """Return whether a path below the resolver prefix starts with the label of a scheme, such as ``/ark:``."""
         return path.startswith(self._labels)
 
 

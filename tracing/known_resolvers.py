@@ -144,9 +144,7 @@ def prefix_for(identifier: str) -> str | None:
 
 
 def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
-    """Return the known resolver of a text that begins like an ARK, from its label on, or None. The rest need not be
-    valid.
-    """
+    """Return the known resolver of a text, from its label on, that begins like an ARK, also an invalid one, or None."""
     known = registries.of_template_parts(naan, TemplateParts.of_text(text, naan))
     resolver = known["resolver"]
     if resolver is None or resolver["address"] is None:

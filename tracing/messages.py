@@ -74,9 +74,7 @@ class HopContext:
 
 
 def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> bool:
-    """Return whether a redirect closes a loop in which all hosts are in :data:`REGISTRY_HOSTS`. ``requested`` lists the
-    URL of every hop so far.
-    """
+    """Return whether a redirect closes a loop of :data:`REGISTRY_HOSTS`. ``requested`` has the URLs of all hops."""
     again = str(target.without_fragment())
     if naan not in again or again not in requested:
         return False
@@ -337,9 +335,7 @@ def no_answer(host: str, number: int, why: str) -> str:
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
-    """Return the end sentence of a trace that stops at the limit of redirects. ``seen_before``: the next URL was
-    requested before.
-    """
+    """Return the end sentence at the limit of redirects. ``seen_before``: the next URL was requested before."""
     stopped = Translatable.counted(
         "The trace stopped after the limit of %(number)s redirect.",
         "The trace stopped after the limit of %(number)s redirects.",
@@ -420,9 +416,7 @@ def shown(text: str) -> str:
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
-    """Return the header fields of a response that a trace shows (:data:`SHOWN_FIELDS`), at most three of each name, as
-    shortened printable ASCII.
-    """
+    """Return the values of :data:`SHOWN_FIELDS`, at most three of each name, as shortened printable ASCII."""
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 

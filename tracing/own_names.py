@@ -43,9 +43,7 @@ class OwnNames:
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:
-        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database, and sends others to
-        ``elsewhere``.
-        """
+        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database, and others ``elsewhere``."""
 
         def fetch(method: str, url: str, deadline: float) -> HopResponse:
             path = url.removeprefix(f"{self.prefix}/")

@@ -35,9 +35,7 @@ def code_points(text: str) -> int:
 
 
 def octets(text: str) -> int:
-    """Return the length of an ARK in bytes, after its non-ASCII characters were percent-encoded: three for each byte of
-    UTF-8.
-    """
+    """Return the length of an ARK in bytes, with non-ASCII characters percent-encoded (3 for each byte of UTF-8)."""
     if text.isascii():
         return len(text)
     data = text.encode("utf-8", "surrogatepass")

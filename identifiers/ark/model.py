@@ -292,9 +292,7 @@ class Ark(Normalized):
         return tuple(sorted(self._problems(most), key=lambda found: (found.start, found.end))[:most])
 
     def _liberties(self, written: ArkParts, most: int | None = None) -> Iterator[Problem]:
-        """Yield a problem for each place that only the letter of the grammar or an example allows, ``most`` of each
-        code.
-        """
+        """Yield a problem for each place that only the letter of the grammar or an example allows."""
         naan = len(written.label), len(written.label) + len(written.naan)
         if "-" in written.naan:
             yield problem("naan-hyphen", *naan)

@@ -177,9 +177,7 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
 
 
 def ruled(problem: Problem, profile: Profile) -> Problem | None:
-    """Return a finding with the severity and the citation that the policy sets for its rule. Return None if the rule is
-    off.
-    """
+    """Return a finding with the severity and citation that the policy sets for its rule, or None if it is off."""
     severity = profile.severity(problem.code, problem.severity)
     if severity == "off":
         return None

@@ -1,6 +1,4 @@
-"""Split an IRI at its delimiters, check its characters, and return its normal form (RFC 3986, appendix B; RFC 3987,
-sections 2.2 and 5.3.2).
-"""
+"""Split and normalize IRIs, and check their characters (RFC 3986, appendix B; RFC 3987, sections 2.2 and 5.3.2)."""
 
 from __future__ import annotations
 

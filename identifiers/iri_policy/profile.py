@@ -129,9 +129,7 @@ class Profile:
         return next((severity for each, severity in self.rules if each == code), otherwise)
 
     def enforces(self, code: str) -> bool:
-        """Return whether changes of names that break the rule are refused, because it is not weakened to a warning or
-        note.
-        """
+        """Return whether changes of names that break the rule are refused: it is not weakened to a warning or note."""
         return self.severity(code, "error") == "error"
 
     def citation(self, code: str, reference: str) -> str:

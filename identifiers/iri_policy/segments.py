@@ -54,9 +54,7 @@ def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
-    """Yield the rules of an IRI policy that a UUID at ``text[start]`` breaks (section 6.2; POL-046, POL-047). Other
-    text breaks none.
-    """
+    """Yield the rules of the policy that a UUID at ``text[start]`` breaks (section 6.2; POL-046, POL-047)."""
     match = _LIKE_UUID.match(text, start)
     if match is None:
         return

@@ -52,9 +52,7 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Return whether the policy permits new names with the shoulder ``text``. It must be complete, as "730", and not
-    reserved.
-    """
+    """Return whether the policy permits new names with the shoulder ``text``, which is complete and not reserved."""
     if profile.shoulders == "decimal" and not _DECIMAL.fullmatch(text):
         return False
     return text not in profile.reserved_shoulders

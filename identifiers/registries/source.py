@@ -66,9 +66,7 @@ def collect(
 
 
 def visible(value: str) -> str:
-    """Return a text of a registry file on one line, without hidden characters. The joiners that Arabic and Indic
-    scripts need stay.
-    """
+    """Return a text on one line, without hidden characters except the joiners that Arabic and Indic scripts need."""
     return " ".join(characters.HIDDEN.sub(_keep_joiner, " ".join(value.split())).split())
 
 

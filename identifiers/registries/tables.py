@@ -16,9 +16,7 @@ from ..text import display
 
 
 class RegistryError(ValueError):
-    """Raised when a registry file cannot be used. ``line`` and ``column`` count from 1, or are None. ``str()`` of the
-    error is printable ASCII.
-    """
+    """Raised when a registry file cannot be used. Line and column count from 1. ``str()`` of it is printable ASCII."""
 
     def __init__(self, message: str, file: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message, file, line, column)
@@ -152,9 +150,7 @@ AnyTable: TypeAlias = Table[Authority] | Table[RegisteredNamespace] | Table[Sche
 
 
 class Changes(NamedTuple):
-    """The added, vanished and changed keys of two tables of one registry, in the order of the keys. ``changed`` maps
-    each key to the names of its changed fields.
-    """
+    """The added, vanished and changed keys of two tables in order. ``changed`` has the names of the changed fields."""
 
     added: tuple[str, ...]
     changed: Mapping[str, tuple[str, ...]]

@@ -143,9 +143,7 @@ class Template:
 
     @property
     def prefix(self) -> str | None:
-        """The address before the ARK, such as "https://example.museum/ids". It is None for flaws, or an ARK in a query
-        or fragment.
-        """
+        """The address before the ARK, or None for flaws, and for an ARK in a query or fragment."""
         before = _VARIABLE.split(self.text, maxsplit=1)[0]
         if self.flaws or "?" in before or "#" in before:
             return None

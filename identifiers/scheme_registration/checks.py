@@ -21,9 +21,7 @@ Severity = Literal["error", "warning", "note"]
 
 
 class RegistrationProfile(NamedTuple):
-    """The rules of one document: the ``fields`` of a complete record, and those that a provisional one needs
-    (``minimum``).
-    """
+    """The rules of one document: the ``fields`` of a complete record, and the ``minimum`` of a provisional one."""
 
     name: str
     title: str

@@ -1,6 +1,4 @@
-"""Names of URI/IRI schemes: the syntax decides whether a name is *valid*, and the registry also whether it is
-*registrable*.
-"""
+"""Names of URI/IRI schemes. The syntax decides if one is *valid*, and the registry if it is *registrable*, too."""
 
 from __future__ import annotations
 

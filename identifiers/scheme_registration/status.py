@@ -68,9 +68,7 @@ def is_way(before: str | None, after: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result of :func:`transition`: whether a change of status is allowed. ``reason`` is a sentence without a full
-    stop.
-    """
+    """The result of :func:`transition`. ``reason`` is a sentence without a full stop."""
 
     allowed: bool
     reason: str

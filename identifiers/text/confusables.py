@@ -1,6 +1,4 @@
-"""Characters that look like an ASCII character (UTS #39), in a frozen table. Used for hints only, never to compare
-identifiers.
-"""
+"""Characters that look like an ASCII character (UTS #39), for hints only, never to compare identifiers."""
 
 from __future__ import annotations
 

@@ -109,8 +109,8 @@ class Urn(Normalized):
 
     @property
     def profiles(self) -> dict[str, dict[str, Any]]:
-        """The validity in "urnbis-01" (the URN draft) and "rfc8141": ``valid``, the parts, and the codes of
-        ``problems`` of each.
+        """The validity by "urnbis-01" (the URN draft) and "rfc8141": ``valid``, the parts, and the codes of
+        ``problems``.
         """
         return profiles.results(self.parts)
 
@@ -215,9 +215,7 @@ class Urn(Normalized):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The rules of normalization that change this URN, each with the URN before and after it (URN draft, section
-        5).
-        """
+        """The rules of normalization that change this URN (URN draft, section 5), with the URN before and after."""
         nid, _, rest = self.text[4:].partition(":")
         stages = (self.text, f"urn:{nid}:{rest}", f"urn:{nid.lower()}:{rest}", self.normal_form)
         named = zip(STEPS, stages, stages[1:], strict=False)
@@ -227,9 +225,7 @@ class Urn(Normalized):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The parts with their places in ``text``, in order and without gaps. The mark before a query or fragment
-        belongs to it.
-        """
+        """The parts with their places in ``text``, in order and without gaps, each with the mark before it."""
         return tuple(_segments(*self.parts))
 
 

@@ -35,9 +35,7 @@ class EdgeFormat(Protocol):
         ...
 
     def head(self, marker: Marker) -> str:
-        """Return the text before the redirects in the exported file, with the properties of the export, such as its
-        time.
-        """
+        """Return the text before the redirects, with the properties of the export, such as its time."""
         ...
 
     def tail(self, marker: Marker) -> str:

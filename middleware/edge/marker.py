@@ -79,9 +79,7 @@ def digest_of(holds: Iterable[Hold]) -> str:
 
 
 class BindingCounter:
-    """An iterator over bindings that computes the state of the public names while they are read, from the same
-    snapshot.
-    """
+    """An iterator over bindings that computes the state of the public names in the same snapshot."""
 
     def __init__(self, bindings: Iterable[Binding]) -> None:
         self._bindings = bindings

@@ -38,9 +38,7 @@ class Feed(Protocol):
     def methods(self) -> tuple[str, ...]: ...
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer to a request with one of the methods, or HEAD. Raises
-        :class:`~ararat.middleware.BindingsUnavailable`.
-        """
+        """Answer a request with one of the methods, or HEAD. Raises :class:`~ararat.middleware.BindingsUnavailable`."""
         ...
 
 

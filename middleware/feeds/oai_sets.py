@@ -15,9 +15,7 @@ _ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")
 
 
 class Sets:
-    """The sets of an OAI-PMH repository, one for each of the prefix records. ``names`` maps each setSpec to the name of
-    the set.
-    """
+    """The sets of an OAI-PMH repository, one for each prefix record. ``names`` has the name of each setSpec."""
 
     def __init__(self, records: Iterable[PrefixRecord]) -> None:
         titles: dict[str, str | None] = {}

@@ -168,9 +168,7 @@ class AnswerBuilder:
         return most if resolution.fresh_for is None else min(most, resolution.fresh_for)
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
-        """Return the response 204 to OPTIONS with the allowed methods, also for a CORS preflight request. ``methods``
-        is the value of Allow.
-        """
+        """Return the response 204 to OPTIONS, also for a CORS preflight request, with the ``methods`` of Allow."""
         headers = [("Allow", methods), ("Cache-Control", "no-store")]
         if self._settings.cors:
             headers += [("Access-Control-Allow-Methods", methods), ("Access-Control-Allow-Headers", "*")]

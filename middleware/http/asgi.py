@@ -110,9 +110,7 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 
 
 async def with_body(request: Request, receive: Receive) -> Request:
-    """Return a request with its body, of which at most :data:`MAX_FORM` bytes are kept. Raises :class:`Disconnected` if
-    the client closes the connection.
-    """
+    """Return a request with at most :data:`MAX_FORM` bytes of its body. Raises :class:`Disconnected`."""
     body, more = b"", True
     while more and len(body) <= MAX_FORM:
         message = await receive()
@@ -139,9 +137,7 @@ def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_F
 
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:
-    """Return a scope that requests the path of the site for a served name. It is a copy, because servers write their
-    access logs from the original scope.
-    """
+    """Return a copy of a scope (servers log the original one) that requests the path of the site for a served name."""
     mounted = path_below_mount(scope) != scope["path"]
     return {
         **scope,

@@ -80,9 +80,7 @@ class ProxySecret:
             raise ValueError(f"remote_user_secret: the secret is too short or has other characters; use {expected}")
 
     def is_in(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has the secret, in a time that does not depend on the place of the first wrong
-        character.
-        """
+        """Return whether a request has the secret. The time does not depend on the place of a wrong character."""
         given = environ.get(environ_key(self.name, "remote_user_secret_field"))
         if not isinstance(given, str):
             return False

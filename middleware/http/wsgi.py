@@ -61,9 +61,7 @@ def _read_body(environ: WSGIEnvironment) -> bytes:
 
 
 def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-    """Send the status and header fields of an answer to a WSGI server, and return the body, which is empty with
-    ``head``.
-    """
+    """Send the status and header fields of an answer, and return the body, which is empty with ``head``."""
     start_response(_STATUS_LINES[answer.status], answer.headers)
     body = answer.body
     if head or not body:

@@ -1,6 +1,4 @@
-"""Find the place of a name in the published log, which its description shows. The published checkpoint is read again
-when its file changes.
-"""
+"""Find the place of a name in the published log, for its description. A changed checkpoint is read again."""
 
 from __future__ import annotations
 

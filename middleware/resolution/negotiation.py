@@ -26,9 +26,7 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """The chosen alternate target, or None for the target without a selector, and the request fields that the choice
-    depends on.
-    """
+    """The chosen alternate, or None for the target without a selector, and the request fields that decide."""
 
     target: str | None
     vary: tuple[str, ...]

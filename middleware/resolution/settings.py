@@ -397,9 +397,7 @@ class Settings:
 
     @property
     def all_inflections(self) -> Mapping[str, str]:
-        """The inflections that the resolver knows, such as "?info", with their descriptions: its own and those of the
-        site.
-        """
+        """The inflections that the resolver and the site know, such as "?info", with their descriptions."""
         return {**DESCRIBED, **self.inflections}
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:

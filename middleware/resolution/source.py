@@ -108,7 +108,5 @@ class BindingSource(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether lookups never wait for a network. :class:`~ararat.middleware.ResolverASGIMiddleware` runs others in
-        threads.
-        """
+        """Whether lookups never wait for a network. Others run in threads in an ASGI site."""
         return False

@@ -45,9 +45,7 @@ def nearest_ark(core: str, place: int) -> Ark | None:
 
 
 def containers(identifier: Ark) -> Iterator[str]:
-    """Yield the key of an ARK and the keys of its containers, the nearest first, without the name that it is a variant
-    of.
-    """
+    """Yield the key of an ARK and of its containers, the nearest first, without the name that it is a variant of."""
     return (key for key in identifier.ancestry() if key != identifier.variant_of)
 
 
@@ -85,9 +83,7 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
-    """Return the binding for a text that is not an ARK, below an ARK with a served subtree or the passthrough "given".
-    Return None without such an ARK.
-    """
+    """Return the binding of a non-ARK below an ARK with a served subtree or the passthrough "given", or None."""
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None
     core, mark, rest = given.partition("?")

@@ -89,9 +89,7 @@ class Statistics:
             self._is_prepared = True
 
     def flush(self) -> None:
-        """Write the counts from memory to the database now. If this fails, they stay in memory, and the reason is
-        logged once.
-        """
+        """Write the counts from memory to the database now. If this fails, they stay, and the reason is logged once."""
         with self._flushing:
             with self._lock:
                 if self._process != os.getpid():

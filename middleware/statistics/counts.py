@@ -120,9 +120,7 @@ class CountStore:
         self._write(self._add, rows)
 
     def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
-        """Return the sums of requests by name, the largest first, or by period, the newest first, at most ``limit``
-        (None: all).
-        """
+        """Return the ``limit`` (None: all) largest sums of requests by name, or the newest ones by period."""
         label, (where, values) = _LABELS[by], self._condition(requested)
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
         most = "" if limit is None else f" LIMIT {limit:d}"

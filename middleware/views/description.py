@@ -69,9 +69,7 @@ class Description(Formatted):
 
     @property
     def numbers(self) -> Numbers:
-        """The public numbers of the thing, without former ones. A withdrawn name, and one without its own record, has
-        none.
-        """
+        """The public numbers of the thing, without former ones. A withdrawn name, or one without a record, has none."""
         is_public = self.has_numbers and self.binding.is_live and self.through is None and self.rule is None
         return self.binding.thing_numbers._replace(former=()) if is_public else Numbers(None)
 
@@ -144,9 +142,7 @@ class Description(Formatted):
 
     @property
     def open(self) -> str | None:
-        """The label of the link to the item. It is None for a withdrawn name or one on hold, and for an item without a
-        page.
-        """
+        """The label of the link to the item, or None for a withdrawn name, one on hold, and an item without a page."""
         if self.hold is not None:
             return None
         if not self.binding.is_live or (self.binding.kind in ("located", "related") and self.place is None):
@@ -441,9 +437,7 @@ def describe(
     *,
     has_numbers: bool = False,
 ) -> Description:
-    """Create the description of a binding, with the fields of :class:`Description`. With a hold, it does not show the
-    target.
-    """
+    """Create the description of a binding. With a hold, it does not show the target."""
     address, place = f"{root}/{binding.identifier}", None if hold else _place(binding, root)
     return Description(
         binding, address, place, through, inflections, rule, root, inherited, logged, hold, has_numbers=has_numbers

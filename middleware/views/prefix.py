@@ -49,9 +49,7 @@ class PrefixDescription(Formatted):
 
     @property
     def statement(self) -> str:
-        """The statement of persistence for the names below the prefix: its own, the inherited one, or "no statement
-        known".
-        """
+        """The persistence of the names below the prefix: its statement, an inherited one, or "no statement known"."""
         return self.elements.get("persistence") or self.elements.get("availability", NO_STATEMENT)
 
     @property

@@ -56,9 +56,7 @@ class Presentation:
 
     @property
     def image_source(self) -> str | None:
-        """The source expression of Content-Security-Policy that permits the logo, such as "https://example.org", or
-        None.
-        """
+        """The source of Content-Security-Policy that permits the logo, such as "https://example.org", or None."""
         if self.logo is None:
             return None
         parts = urlsplit(self.logo)

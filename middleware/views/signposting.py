@@ -181,9 +181,7 @@ def describedby(info: str) -> str:
 
 
 def links_of_resolution(resolution: Resolution, root: str) -> tuple[str, str]:
-    """Return the two Link fields for a resolved name, as :func:`links_of_name` describes them. Links begin with
-    ``root``.
-    """
+    """Return the two Link fields for a resolved name (:func:`links_of_name`). Links begin with ``root``."""
     binding, container = resolution.binding, resolution.container
     recorded = links_by_metadata(NOTHING if binding is None else binding.metadata)
     return links_of_name(f"{root}/{resolution.key}", recorded, container and f"{root}/{container}")

@@ -34,9 +34,7 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 
 
 def render(template: str, site: Presentation = PLAIN, **values: Any) -> bytes:
-    """Render the public page ``templates/resolver/<template>`` with these variables, as UTF-8 bytes. ``site`` has the
-    branding.
-    """
+    """Render the public page ``templates/resolver/<template>`` with the branding of ``site``, as UTF-8 bytes."""
     style = Markup(_style() + site.style)  # noqa: S704 - our own file, and a checked colour
     page = _environment(site.language).get_template(template).render(values, site=site, style=style)
     return page.encode("utf-8", "backslashreplace")

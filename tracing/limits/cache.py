@@ -45,9 +45,7 @@ class ResponseCache:
         return dataclasses.replace(kept[2], age=self._clock() - kept[0])
 
     def put(self, method: str, url: str, answer: HopResponse) -> None:
-        """Cache the response to a request, unless its Cache-Control contains no-store. Without room, the oldest ones
-        are deleted.
-        """
+        """Cache the response to a request, unless its Cache-Control contains no-store. The oldest ones make room."""
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return
         size = _size(method, url, answer)

@@ -110,9 +110,7 @@ class Round:
         return counts
 
     def forecast(self) -> Forecast:
-        """Return the number of targets of the round and its least time, and record them for the digest. It reads all
-        names.
-        """
+        """Return the number of targets of the round and its least time, and record them. It reads all names."""
         hosts: Counter[str] = Counter()
         number = 0
         for each in islice(self._due(), self._most):
@@ -140,9 +138,7 @@ class Round:
         return (each for each in found if not self._is_held(each.identifier))
 
     def _is_held(self, identifier: str) -> bool:
-        """Return whether a hold stops the redirect of a name. Its description answers, so that a trace would not reach
-        the target.
-        """
+        """Return whether a hold stops the redirect of a name, so that a trace would not reach the target."""
         if not self._bindings.source.holds().may_cover(identifier):
             return False
         return holding.hold_for(self._bindings, identifier) is not None

@@ -175,9 +175,7 @@ class Links:
             connection.execute(insert(links), rows)
 
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, at most ``most``, and the earliest time since which one has it, or
-        None.
-        """
+        """Return the number of traces with a state, at most ``most``, and the earliest time of the state, or None."""
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
 

@@ -67,9 +67,7 @@ class GeneralFragments:
     allowed: frozenset[str] | re.Pattern[str] | None = None
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the set ``allowed`` contains the fragment, or the pattern matches it. Return False if it is
-        None.
-        """
+        """Return whether the set or pattern ``allowed`` has the fragment; False if it is None."""
         if isinstance(self.allowed, re.Pattern):
             return self.allowed.fullmatch(fragment) is not None
         return fragment in (self.allowed or ())

@@ -71,9 +71,7 @@ def serialize_json(reference: Reference) -> str:
 
 
 def serialize_xml(reference: Reference) -> str:
-    """Return the DataCite record in XML: the recorded one, or one from the other metadata. Characters that XML cannot
-    contain become U+FFFD.
-    """
+    """Return the recorded DataCite record in XML, or one from other metadata, with U+FFFD for forbidden characters."""
     if has_document(reference):
         document = with_identifier(reference.documents["datacite"], reference.identifier, refuses=False)
         # The recorded document stays as it is. A comment can follow its root element.
