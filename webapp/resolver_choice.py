@@ -47,7 +47,7 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
 
     ``wanted`` is a resolver prefix, or "registry" for the known resolver of the identifier. ``pasted`` is the text
     before the identifier in a link, if ``text`` does not contain it. ``bound`` is None if the bindings could not be
-    read. Raises :class:`.HTTPRefusal` (400) if no resolver is known.
+    read. Raises :class:`.HTTPRefusal` (400) for "registry" without a known resolver.
     """
     known = site()
     if text[:4].lower() == "http" and (origin := link_origin(text)) is not None:

@@ -230,7 +230,9 @@ class Accounts:
         return self.change_account(name, "account.grant", by, change)
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Remove exactly this prefix from those with which the account can change names."""
+        """Remove exactly this prefix from those with which the account can change names.
+        Raises AccountError (``grant-unknown``) if the account has no grant for it.
+        """
         granted = read_prefix(prefix, self.bindings.naming)
 
         def change(connection: Connection, account: Account) -> str:

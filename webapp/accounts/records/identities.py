@@ -51,7 +51,7 @@ class Identities:
 
     def adopt(self, issuer: str, claim: str, value: str, subject: str) -> Account | None:
         """Return the account that was linked by a claim, and link it to the subject of this first sign-in.
-        The result is None without an enabled account of a person, or if the subject belongs to another account.
+        If the subject was linked meanwhile, return its account. None: there is no enabled account of a person.
         """
         # The claim stays linked if the subject cannot be, or if another request has linked it meanwhile.
         with suppress(AccountError):

@@ -191,7 +191,7 @@ def resume_import(number: int) -> Response:
 
 @blueprint.post("/imports/<int:number>/undo")
 def undo_import(number: int) -> Response:
-    """Undo the changes of an import, and return the counts as JSON. Answers 409 if it has changed no names."""
+    """Undo the changes of an import, and return the counts as JSON. Answers 409 before its end, and without changes."""
     dry_run, atomic = bulk.read_options()
     bodies.require_empty()
     job = _get_job(number)

@@ -72,7 +72,7 @@ class Label(NamedTuple):
 
 @blueprint.get("/labels", endpoint="labels")
 def page() -> str:
-    """Return the HTML page with the labels of the selected names, at most as many as a sheet has."""
+    """Return the HTML page with sheets of labels of at most :data:`MAX_LABELS` selected names."""
     chosen = Chosen.of(request.args)
     given = request.args.get("paper"), request.args.get("size")
     format = next((each for each in FORMATS if given == (each.paper, each.size)), FORMATS[0])
