@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...identifiers import registries
 from ...identifiers.ark.grammar import BETANUMERIC
@@ -35,6 +35,7 @@ from ..names.naming import NameWarning
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixRecords, root_of
 from .plausibility import target_warnings
+from .shared_values import NewValues, SharedValue, find_shared
 
 if TYPE_CHECKING:
     from ..storage.recorded import RecordedNames
@@ -47,14 +48,13 @@ _MOST_CORRECTED = 50
 _SHORTEST = 4
 """The least number of characters of a name that is compared with similar ones: short ones are numbered by hand."""
 _MOST_SUCCESSORS = 20
-_ENOUGH = 4
-"""The number of names with one text of which one is another than the compared name."""
 
 
 class ComparedName(NamedTuple):
     """A new name with the values that are checked for probable mistakes. ``key`` is "" for a name that will be minted.
     Without ``is_new``, it is a recorded name of which only the target is checked. ``spelling`` is the name as given, or
-    "". A minted name is not ``is_typed``: it has no typing error.
+    "". A minted name is not ``is_typed``: it has no typing error. ``shared`` are the values that no other name should
+    have, by default the target and the resource of a new name.
     """
 
     key: str
@@ -65,14 +65,38 @@ class ComparedName(NamedTuple):
     metadata: Mapping[str, str] = NOTHING
     spelling: str = ""
     is_typed: bool = True
+    shared: NewValues | None = None
 
     @classmethod
     def of(
-        cls, binding: Binding, *, is_new: bool = True, is_typed: bool = True, spelling: str | None = None
+        cls,
+        binding: Binding,
+        before: Binding | None = None,
+        *,
+        is_new: bool = True,
+        is_typed: bool = True,
+        spelling: str | None = None,
     ) -> ComparedName:
         """Return the values of a binding that are checked. ``spelling`` is by default that of the binding."""
         values = binding.identifier, binding.target, binding.resource, binding.alternates
-        return cls(*values, is_new, binding.metadata, binding.spelling if spelling is None else spelling, is_typed)
+        spelling = binding.spelling if spelling is None else spelling
+        shared = NewValues.of(before, binding, reserved=is_new)
+        if shared is not None and shared.title and binding.status == "reserved" and binding.embargo is None:
+            shared = shared._replace(title="")  # the name can still be deleted
+        elif shared is not None and not (is_new or shared.numbers or shared.target or shared.title):
+            shared = None
+        return cls(*values, is_new, binding.metadata, spelling, is_typed, shared)
+
+    @classmethod
+    def of_change(cls, before: Binding | None, after: Binding) -> ComparedName | None:
+        """Return the values of a recorded name that other names must not have after a change, or None without any.
+
+        ``before`` and ``after`` are its bindings.
+        """
+        shared = NewValues.of(before, after)
+        if shared is None or not (shared.numbers or shared.target or shared.title):
+            return None
+        return cls(after.identifier, None, after.resource, is_new=False, shared=shared)
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
@@ -80,41 +104,53 @@ def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[l
     recorded = bindings.store.recorded
     if recorded is None:
         return [[] for _ in names]
-    if not any(each.is_new for each in names):
+    if not any(each.is_new or each.shared for each in names):
         return [_of_values(each) for each in names]
-    return warnings_about(recorded, *bindings.source.records_and_patterns(), names)
+    return warnings_about(recorded, *bindings.source.records_and_patterns(), names, bindings.store.fetch)
 
 
 def warnings_inside(
-    transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
+    transaction: Transaction,
+    names: Sequence[ComparedName],
+    recorded: RecordedNames | None = None,
+    fetch: Callable[[list[str]], Mapping[str, Binding]] | None = None,
 ) -> list[list[NameWarning]]:
     """Return the warnings of :func:`warnings_about` for each name that a transaction records. ``recorded`` looks names
-    up, by default those of the database.
+    up, and ``fetch`` returns their bindings, by default those of the database.
     """
-    if not transaction.actor.reads_reserved or not any(each.is_new for each in names):
+    if not transaction.actor.reads_reserved or not any(each.is_new or each.shared for each in names):
         # A warning can name a reserved name.
         return [_of_values(each) for each in names]
     records = transaction.prefixes()
     patterns = [*transaction.patterns(), *records.patterns]
-    return warnings_about(recorded or transaction.recorded, records, patterns, names)
+    return warnings_about(recorded or transaction.recorded, records, patterns, names, fetch or transaction.look_up)
 
 
-def note_warnings(transaction: Transaction) -> None:
+def note_warnings(transaction: Transaction, *, shared: bool = True) -> None:
     """Add the warnings of :func:`warnings_about`, and for a withdrawn name of :func:`successor_warnings`, to the
-    results of a transaction, which are a list of :class:`.ChangeResult` (:attr:`.Actor.at_end`).
+    results of a transaction, which are a list of :class:`.ChangeResult` (:attr:`.Actor.at_end`). Without ``shared``, a
+    recorded name has none about other names, because a person was asked about them.
     """
     results: Any = transaction.result
-    compared = [ComparedName.of(each.after, is_new=each.is_new, is_typed=not each.is_minted) for each in results]
+    compared = [
+        ComparedName.of(each.after, each.before, is_new=each.is_new, is_typed=not each.is_minted) for each in results
+    ]
+    if not shared:
+        compared = [each if each.is_new else each._replace(shared=None) for each in compared]
     for number, warnings in enumerate(warnings_inside(transaction, compared)):
         after = results[number].after
-        if after.is_withdrawn:
+        if after.status == "withdrawn":
             key, successor = after.identifier, after.successor
             warnings = warnings_of_successor(transaction.look_up, transaction.prefixes, key, successor)
         results[number] = results[number]._replace(warnings=tuple(warnings))
 
 
 def warnings_about(
-    recorded: RecordedNames, records: PrefixRecords, patterns: Sequence[Pattern], names: Sequence[ComparedName]
+    recorded: RecordedNames,
+    records: PrefixRecords,
+    patterns: Sequence[Pattern],
+    names: Sequence[ComparedName],
+    fetch: Callable[[list[str]], Mapping[str, Binding]],
 ) -> list[list[NameWarning]]:
     """Return the warnings about probable mistakes in new names, one list for each name. The names can be recorded
     already.
@@ -123,7 +159,7 @@ def warnings_about(
     - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: prefixes have records, and none of them fits.
     - ``name-similar``: the name differs by one typing error from a recorded name.
     - ``name-case``: the name is a URN, and differs from a recorded name in upper and lower case only.
-    - ``resource-shared``, ``target-shared``: another name has the same resource or target.
+    - ``resource-shared``, ``number-shared``, ``target-shared``, ``title-shared``: another name has the same value.
     - ``persistence-term``: a statement is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
     - The codes of :func:`~ararat.bindings.names.naming.warnings_about` and :func:`~.plausibility.target_warnings`.
     """
@@ -134,11 +170,20 @@ def warnings_about(
     recorded_keys = recorded.of(candidates) | candidates.intersection(named)
     urns = [each.key for each in new if each.key.startswith("urn:")]
     cases = _in_other_case(recorded, urns) if urns else {}
-    resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
-    targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
+    shared = find_shared(
+        recorded,
+        fetch,
+        (
+            each.shared or NewValues(each.key, (each.resource,) if each.resource else (), each.target)
+            if each.is_new or each.shared
+            else None
+            for each in names
+        ),
+        keys_only=True,
+    )
     result: list[list[NameWarning]] = []
     is_name_compared = bool(recorded_keys or records.prefixes or right)
-    for each in names:
+    for place, each in enumerate(names):
         warnings: list[NameWarning] = []
         if each.is_new:
             # Most rows of a large table have such a name.
@@ -149,10 +194,8 @@ def warnings_about(
             # A name that will be minted cannot be mistyped.
             if is_name_compared and each.key:
                 warnings += _of_name(each.key, records, patterns, right, similar, recorded_keys)
-            if each.resource in resources:
-                warnings += _warn_of_shared("resource", resources[each.resource], each.key)
-            if each.target in targets:
-                warnings += _warn_of_shared("target", targets[each.target], each.key)
+        if shared and place in shared:
+            warnings += _of_shared(each, shared[place])
         result.append(warnings + _of_values(each))
     return result
 
@@ -398,28 +441,21 @@ def _is_registered(root: str) -> bool:
     return registries.authority(root) is not None or registries.namespace(root) is not None
 
 
-def _sharing(
-    recorded: RecordedNames, field: Literal["target", "resource"], values: Sequence[tuple[str, str | None]]
-) -> Mapping[str | None, set[str]]:
-    """Return the names with each of these resources or targets, recorded or in the list, if there are two."""
-    texts = [text for _, text in values if text]
-    if not texts:
-        return {}
-    shared: defaultdict[str | None, set[str]] = defaultdict(set)
-    shared.update(recorded.sharing(field, texts))
-    if not shared and len(set(texts)) == len(texts):
-        return {}
-    twice = {text for text, count in Counter(texts).items() if count > 1}
-    for key, text in values:
-        if (text in shared or text in twice) and len(shared[text]) < _ENOUGH:
-            shared[text].add(key)
-    return shared
-
-
-def _warn_of_shared(field: str, names: set[str], key: str) -> Iterator[NameWarning]:
-    if others := sorted(names - {key, ""}):
-        other = validation.shown(others[0], 100)
-        message = Translatable("the target is already that of %(others)s", others=other)
-        if field == "resource":
+def _of_shared(each: ComparedName, shared: Sequence[SharedValue]) -> Iterator[NameWarning]:
+    """Yield the warnings about values that another name has. One that will be minted has no name to report."""
+    for field, text, named in shared:
+        if not named.key:
+            continue
+        other = validation.shown(named.key, 100)
+        if field == "target":
+            yield NameWarning("target-shared", Translatable("the target is already that of %(others)s", others=other))
+        elif field == "title":
+            message = Translatable("the title is already that of %(others)s", others=other)
+            yield NameWarning("title-shared", message)
+        elif text == each.resource:
             message = Translatable("the resource is already that of %(others)s", others=other)
-        yield NameWarning(f"{field}-shared", message)
+            yield NameWarning("resource-shared", message)
+        else:
+            shown = validation.shown(text, 100)
+            message = Translatable("the number %(number)s is already that of %(others)s", number=shown, others=other)
+            yield NameWarning("number-shared", message)

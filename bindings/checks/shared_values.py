@@ -1,18 +1,19 @@
-"""Find the names that share a number, a target or a title with a name, before that name is public permanently. Two
-public names for one thing cannot be deleted, so the interfaces ask people about them.
+"""Find the names that share a number, a target or a title with a name, before that name is public permanently. The
+desk asks about them, and all other interfaces report them as warnings (:mod:`.new_names`).
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..collection import Bindings
 from ..names.binding import Binding
 from ..names.metadata import folding
 from ..names.metadata.numbers import numbers_in
-from ..tables.columns import cells
+
+if TYPE_CHECKING:
+    from ..storage.recorded import RecordedNames
 
 Field = Literal["number", "target", "title"]
 
@@ -37,11 +38,23 @@ class NewValues(NamedTuple):
     label: str = ""
 
     @classmethod
-    def of(cls, before: Binding | None, after: Binding) -> NewValues | None:
+    def of(cls, before: Binding | None, after: Binding, *, reserved: bool = False) -> NewValues | None:
         """Return the values with which a change makes or keeps a name public, or None if it is not public then. A name
-        with a date of publication counts as public: no person is asked at its date.
+        with a date of publication counts as public: no person is asked at its date. With ``reserved``, each reserved
+        name counts.
         """
-        return cls.of_cells(cells(before) if before is not None else {}, cells(after))
+        status = after.status
+        if status == "withdrawn" or (status == "reserved" and after.embargo is None and not reserved):
+            return None
+        if after.numbers:
+            current, *further = after.thing_numbers[:2]
+            numbers = tuple(dict.fromkeys(each for each in (current, *further[0]) if each))
+        else:
+            numbers = (after.resource,) if after.resource else ()
+        target, title = after.target, title_in(after.metadata) if after.metadata else ""
+        if before is None or (old := cls.of(None, before)) is None:
+            return cls(after.identifier, numbers, target, title)
+        return cls(after.identifier, *_without(old, numbers, target, title))
 
     @classmethod
     def of_cells(cls, before: Mapping[str, str], after: Mapping[str, str], label: str = "") -> NewValues | None:
@@ -50,19 +63,18 @@ class NewValues(NamedTuple):
             return None
         old = cls._all(before) if _is_public(before) else cls()
         new = cls._all(after)
-        return cls(
-            new.key,
-            tuple(each for each in new.numbers if each not in old.numbers),
-            new.target if new.target != old.target else None,
-            new.title if new.title != old.title else "",
-            label,
-        )
+        return cls(new.key, *_without(old, *new[1:4]), label)
 
     @classmethod
     def _all(cls, row: Mapping[str, str]) -> NewValues:
         current, further = row.get("number") or row.get("resource", ""), row.get("further_numbers", "")
         known = dict.fromkeys(each for each in (current, *numbers_in(further)) if each)
         return cls(row.get("identifier", ""), tuple(known), row.get("target"), title_in(row))
+
+    @property
+    def folded_title(self) -> str:
+        """The title without case and accents, by which titles are equal."""
+        return folding.sorted_title({"erc.what": self.title}) or ""
 
 
 class SharedValue(NamedTuple):
@@ -87,43 +99,75 @@ def shared_values(bindings: Bindings, names: Sequence[NewValues]) -> list[list[S
     """Return the values that each name would share with another one. Withdrawn names do not count: their thing can have
     another name. Titles are compared without case, accents and spaces.
     """
-    recorded = bindings.store.recorded
-    wanted: dict[Field, set[str]] = {field: set() for field in _COLUMNS}
-    mine: defaultdict[tuple[Field, str], list[tuple[int, NewValues]]] = defaultdict(list)
+    found = find_shared(bindings.store.recorded, bindings.store.fetch, names)
+    return [found.get(place, []) for place in range(len(names))]
+
+
+def find_shared(
+    recorded: RecordedNames | None,
+    fetch: Callable[[list[str]], Mapping[str, Binding]],
+    names: Iterable[NewValues | None],
+    *,
+    keys_only: bool = False,
+) -> dict[int, list[SharedValue]]:
+    """Return the values that :func:`shared_values` finds, by the places of the names that share one.
+
+    ``recorded`` looks names up; without it, only ``names`` are compared. ``fetch`` returns the bindings of keys. With
+    ``keys_only``, the other names can be without their values.
+    """
+    mine: dict[Field, dict[str, list[tuple[int, NewValues, str]]]] = {"number": {}, "target": {}, "title": {}}
     for place, each in enumerate(names):
-        for field, text, _ in _texts(each):
-            wanted[field].add(text)
-            mine[field, text].append((place, each))
-    found: dict[Field, dict[str, set[str]]] = {
-        field: recorded.sharing(_COLUMNS[field], texts, withdrawn=False) if recorded is not None and texts else {}
-        for field, texts in wanted.items()
-    }
-    keys = {key for by_text in found.values() for several in by_text.values() for key in several}
-    fetched = bindings.store.fetch(keys) if keys else {}
-    others = {key: NewValues._all(cells(binding)) for key, binding in fetched.items()}
-    result: list[list[SharedValue]] = []
-    for place, each in enumerate(names):
-        shared: list[SharedValue] = []
-        for field, text, shown in _texts(each):
-            known = (others[key] for key in sorted(found[field].get(text, ())) if key in others and key != each.key)
-            same = (other for other in known if any(text == its for name, its, _ in _texts(other) if name == field))
-            beside = (
-                other for at, other in mine[field, text] if at != place and (not each.key or other.key != each.key)
-            )
-            if (other := next(same, None) or next(beside, None)) is not None:
-                shared.append(SharedValue(field, shown, other))
-        result.append(shared)
+        if each is not None:
+            for number in each.numbers:
+                mine["number"].setdefault(number, []).append((place, each, number))
+            if each.target:
+                mine["target"].setdefault(each.target, []).append((place, each, each.target))
+            if each.title and (title := each.folded_title):
+                mine["title"].setdefault(title, []).append((place, each, each.title))
+    same: dict[tuple[Field, str], list[tuple[int, NewValues, str]]] = {}
+    others: dict[tuple[Field, str], set[str]] = {}
+    for field, texts in mine.items():
+        sharing = recorded.sharing(_COLUMNS[field], texts, withdrawn=False) if texts and recorded is not None else {}
+        for text, several in texts.items():
+            # A name can be recorded already.
+            others[field, text] = sharing.get(text, set()) - ({several[0][1].key} if len(several) == 1 else set())
+            if len(several) > 1 or others[field, text]:
+                same[field, text] = several
+    # A target is looked up exactly. A number can be a corrected one, and a title a creator.
+    needed = {key for (field, text) in same for key in others[field, text] if not (keys_only and field == "target")}
+    fetched = fetch([*needed]) if needed else {}
+    result: dict[int, list[SharedValue]] = {}
+    for (field, text), several in same.items():
+        known: list[NewValues] = []
+        for key in sorted(others[field, text]):
+            values = None if key in needed else NewValues(key)
+            if key in fetched and (values := NewValues.of(None, fetched[key], reserved=True)) is not None:
+                values = values if _has(values, field, text) else None
+            if values is not None:
+                known.append(values)
+        for place, each, shown in several:
+            beside = (other for at, other, _ in several if at != place and (not each.key or other.key != each.key))
+            other = next((other for other in known if other.key != each.key), None) or next(beside, None)
+            if other is not None:
+                result.setdefault(place, []).append(SharedValue(field, shown, other))
     return result
 
 
-def _texts(values: NewValues) -> Iterable[tuple[Field, str, str]]:
-    """Yield the fields, the texts that are compared, and the texts that a reader sees."""
-    for number in values.numbers:
-        yield "number", number, number
-    if values.target:
-        yield "target", values.target, values.target
-    if values.title and (folded := folding.sorted_title({"erc.what": values.title})):
-        yield "title", folded, values.title
+def _has(values: NewValues, field: Field, text: str) -> bool:
+    if field == "number":
+        return text in values.numbers
+    return text == (values.target if field == "target" else values.folded_title)
+
+
+def _without(
+    old: NewValues, numbers: tuple[str, ...], target: str | None, title: str
+) -> tuple[tuple[str, ...], str | None, str]:
+    """Return the numbers, the target and the title that are not ``old`` ones."""
+    return (
+        tuple(each for each in numbers if each not in old.numbers),
+        target if target != old.target else None,
+        title if title != old.title else "",
+    )
 
 
 def _is_public(row: Mapping[str, str]) -> bool:

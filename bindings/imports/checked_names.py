@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..names.binding import Binding
+from ..names.metadata.folding import sorted_title
 from ..storage.recorded import RecordedNames
 from ..storage.rows import STATE, binding_of
 from ..storage.spill import Spill
@@ -17,8 +18,9 @@ from .decided_blocks import DecidedBlocks
 
 _TABLE = """names (
 key TEXT PRIMARY KEY, source TEXT NOT NULL, block INTEGER NOT NULL, is_bound INTEGER NOT NULL,
-target TEXT, resource TEXT
+target TEXT, resource TEXT, sort_title TEXT
 ) WITHOUT ROWID"""
+_NUMBERS = "CREATE TABLE numbers (number TEXT, key TEXT, PRIMARY KEY (number, key)) WITHOUT ROWID"
 _WANTED = "(SELECT value FROM json_each(?))"
 
 
@@ -29,15 +31,16 @@ class CheckedNames:
         self._blocks = blocks
         self._spill = Spill(_TABLE, "the check")
         self._is_empty = True
-        for field in ("target", "resource"):
+        for field in ("target", "resource", "sort_title"):
             list(self._spill.rows(f"CREATE INDEX by_{field} ON names ({field}) WHERE {field} IS NOT NULL"))
         self._finds_cases = False
+        self._has_numbers = False
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
         """Add accepted rows of the block that is decided next, each with its line and the future binding of its
         name.
         """
-        block = len(self._blocks)
+        block, accepted, numbers = len(self._blocks), [*rows], list[tuple[str, str]]()
         values = [
             (
                 binding.identifier,
@@ -47,11 +50,22 @@ class CheckedNames:
                 not binding.is_reserved,
                 binding.target,
                 binding.resource,
+                sorted_title(binding.metadata) if binding.metadata else None,
             )
-            for row, source, binding in rows
+            for row, source, binding in accepted
         ]
         self._is_empty = self._is_empty and not values
-        self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", values)
+        self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        # Most things have no further number, and no corrected one.
+        for _, _, binding in accepted:
+            if binding.numbers:
+                current, further, _ = binding.thing_numbers
+                numbers += [(number, binding.identifier) for number in (current, *further) if number]
+        if numbers and not self._has_numbers:
+            list(self._spill.rows(_NUMBERS))
+            self._has_numbers = True
+        if numbers:
+            self._spill.add("INSERT OR IGNORE INTO numbers VALUES (?, ?)", numbers)
 
     def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding | None]]:
         """Return the line of the first accepted row of each name, and its future binding, or None if it stays as
@@ -110,12 +124,24 @@ class CheckedNames:
             found.setdefault(lowered, set()).add(key)
         return found
 
-    def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
-        """Return the names of accepted rows with one of these targets or resources: up to two for each text."""
-        columns = f"{field}, min(key), max(key)"
-        query = f"SELECT {columns} FROM names WHERE {field} IN {_WANTED} GROUP BY {field}"  # noqa: S608  a column
-        rows = self._spill.rows(query, (json.dumps(list(texts)),))
-        return {text: {first, last} for text, first, last in rows}
+    def sharing(self, field: Literal["target", "resource", "sort_title"], texts: Iterable[str]) -> dict[str, set[str]]:
+        """Return the names of accepted rows that have one of these targets, resources or titles: up to two for each.
+
+        ``field`` is "target", "resource" or "sort_title". ``texts`` are the values to find. A name that is minted for a
+        row is left out, because the import mints another one.
+        """
+        wanted, found = json.dumps(list(texts)), dict[str, set[str]]()
+        condition = f"IN {_WANTED} AND source != ''"
+        sources = [(field, "key", "names")]
+        if field == "resource" and self._has_numbers:
+            sources.append(("number", "names.key", "numbers JOIN names ON names.key = numbers.key"))
+        for column, key, tables in sources:
+            query = (
+                f"SELECT {column}, min({key}), max({key}) FROM {tables} WHERE {column} {condition} GROUP BY {column}"  # noqa: S608  columns
+            )
+            for text, first, last in self._spill.rows(query, (wanted,)):
+                found.setdefault(text, set()).update((first, last))
+        return found
 
     def close(self) -> None:
         """Delete the temporary table."""
@@ -155,8 +181,6 @@ class _Both(RecordedNames):
     ) -> dict[str, set[str]]:
         distinct_texts = list(texts)
         sharing_names = super().sharing(field, distinct_texts, prefix, withdrawn=withdrawn)
-        # The titles of rows are not kept.
-        accepted = {} if field == "sort_title" else self.names.sharing(field, distinct_texts)
-        for text, several in accepted.items():
+        for text, several in self.names.sharing(field, distinct_texts).items():
             sharing_names.setdefault(text, set()).update(several)
         return sharing_names

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..names.binding import Binding
-from ..names.selection import Selection, as_dict
+from ..names.selection import Selection
 from ..storage.store import DatabaseStore
 from ..tables import columns
 from ..tables.columns import COLUMNS
@@ -115,7 +115,7 @@ def name_lines(
 ) -> Generator[str, None, None]:
     """Yield the lines of a table of names from one snapshot: those of the first selection of ``chain`` come first.
 
-    The arguments are those of :func:`export_table`. A line of JSON is the object that :func:`~.selection.as_dict`
+    The arguments are those of :func:`export_table`. A line of JSON is the object that :meth:`.Binding.as_listed`
     returns. Raises :class:`BindingsUnavailable` if the database cannot be read.
     """
     store = bindings.store
@@ -141,7 +141,7 @@ def delimited(snapshot: Snapshot, delimiter: str, others: Collection[str] = (), 
 
 
 def _record_line(binding: Binding) -> str:
-    return f"{json.dumps(as_dict(binding))}\n"
+    return f"{json.dumps(binding.as_listed())}\n"
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}

@@ -132,7 +132,7 @@ class TableRows(Source[Summary]):
         self._own_records: set[str] = set()  # the prefixes whose records the table has added
         self._keyed: KeyedRows | None = None
         self._successors: list[tuple[Row, str, str]] = []
-        self._first_rows: dict[str, Row | int] = {}  # the rows of new targets; a number if it has a warning
+        self._first_rows: dict[tuple[str, str], Row | int] = {}  # those of new texts; a number if it has a warning
         self._warns = True  # whether it looks for mistakes in new names and values
         # The state of a check in blocks, which writes no name.
         self._blocks: DecidedBlocks | None = None
@@ -394,6 +394,7 @@ class TableRows(Source[Summary]):
         new_rows: defaultdict[str | None, list[tuple[list[Any], str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, Binding]] = []
+        compared: list[tuple[Row, ComparedName]] = []
         stated_rows: dict[str, Row] = {}
         self._before = {}
         for row, request in read:
@@ -433,9 +434,16 @@ class TableRows(Source[Summary]):
                 self._note_warning(row, code, message)
             if change.outcome in ("bound", "reserved"):
                 new.append((row, change.after))
+                if self._warns:
+                    spelling = "" if row.minted else row.cells["identifier"]
+                    named = ComparedName.of(change.after, before, spelling=spelling)
+                    # A minted name has no typing error.
+                    compared.append((row, named._replace(key="") if row.minted else named))
             elif self._warns and change.outcome in ("relocated", "updated", "claimed"):
                 for warning in new_names.changed_value_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
+                if changed := ComparedName.of_change(before, change.after):
+                    compared.append((row, changed))
             if earlier is None:
                 current[key], stated_rows[key] = change.after, row
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
@@ -451,7 +459,7 @@ class TableRows(Source[Summary]):
                     if change.after.successor and (before is None or before.successor != change.after.successor):
                         self._successors.append((row, key, change.after.successor))
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
-        self._warn(transaction, new)
+        self._warn(transaction, new, compared)
         if self._checked:
             self._checked.add((row, new_lines.get(key, ""), current[key]) for key, row in stated_rows.items())
         for actor, written in changes.items():
@@ -571,41 +579,46 @@ class TableRows(Source[Summary]):
             if self._effect:
                 self._effect(imported)
 
-    def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
-        if not bound or not self._warns:
+    def _warn(
+        self,
+        transaction: Transaction,
+        new: Sequence[tuple[Row, Binding]],
+        compared: Sequence[tuple[Row, ComparedName]],
+    ) -> None:
+        if not self._warns or not (new or compared):
             return
-        # A minted name has no typing error.
-        compared = [
-            ComparedName.of(binding)._replace(key="")
-            if row.minted
-            else ComparedName.of(binding, spelling=row.cells["identifier"])
-            for row, binding in bound
-        ]
-        recorded = self._checked.beside(transaction.recorded) if self._checked else None
-        probable = new_names.warnings_inside(transaction, compared, recorded)
-        personal = personal_data.of_bindings([binding for _, binding in bound])
-        for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
-            if data or mistakes:
-                for warning in (*data, *mistakes):
-                    self._note_warning(row, warning.code, warning.message)
-            if row.minted and all(each.code != "target-shared" for each in mistakes):
-                self._warn_of_target(row)
+        recorded, fetch = None, None
+        if self._checked:
+            recorded, checked = self._checked.beside(transaction.recorded), self._checked
+            fetch = lambda keys: checked.fetch(keys, transaction.look_up(keys))  # noqa: E731
+        for (row, _), data in zip(new, personal_data.of_bindings([binding for _, binding in new]), strict=True):
+            for warning in data:
+                self._note_warning(row, warning.code, warning.message)
+        probable = new_names.warnings_inside(transaction, [each for _, each in compared], recorded, fetch)
+        for (row, each), mistakes in zip(compared, probable, strict=True):
+            for warning in mistakes:
+                self._note_warning(row, warning.code, warning.message)
+            if row.minted and each.shared is not None:
+                noted = [warning.code for warning in mistakes]
+                if each.target and "target-shared" not in noted:
+                    self._warn_of_row(row, "target-shared", each.target, _same_target)
+                if each.shared.title and "title-shared" not in noted:
+                    self._warn_of_row(row, "title-shared", each.shared.folded_title, _same_title)
 
-    def _warn_of_target(self, row: Row) -> None:
-        """Warn of rows that mint names with one target, the first of them, too. Their names are not known yet."""
-        target = row.cells.get("target", "")
-        if not target:
-            return
-        first = self._first_rows.get(target)
+    def _warn_of_row(self, row: Row, code: str, text: str, message: Callable[[int], str]) -> None:
+        """Warn of rows that mint names with one target or title, the first of them, too. Their names are not known
+        yet.
+        """
+        first = self._first_rows.get((code, text))
         if first is None:
             if len(self._first_rows) < _MOST_TARGETS:
-                self._first_rows[target] = row
+                self._first_rows[code, text] = row
             return
         line = first if isinstance(first, int) else first.line
         if not isinstance(first, int):
-            self._first_rows[target] = line
-            self._note_warning(first, "target-shared", _same_target(row.line))
-        self._note_warning(row, "target-shared", _same_target(line))
+            self._first_rows[code, text] = line
+            self._note_warning(first, code, message(row.line))
+        self._note_warning(row, code, message(line))
 
     def _warn_of_successors(self, transaction: Transaction) -> None:
         """Add warnings about successors of withdrawn names that are not recorded. A later row can record one."""
@@ -803,6 +816,10 @@ def _of_another_thing(error: BindingError, before: Binding, fields: Fields) -> B
 
 def _same_target(line: int) -> str:
     return Translatable("the row %(row)s has the same target", row=f"{line:,}")
+
+
+def _same_title(line: int) -> str:
+    return Translatable("the row %(row)s has the same title", row=f"{line:,}")
 
 
 def _keep_white_space(fields: Fields, before: Binding) -> Fields:

@@ -199,6 +199,16 @@ class Binding:
                 values[name] = rfc3339(value)
         return values | {"test": True} if self.is_test else values
 
+    def as_listed(self) -> dict[str, Any]:
+        """Return the binding as a JSON object of a list: first the members of each list, then those of :meth:`as_dict`.
+
+        The member "state" has the status.
+        """
+        record = self.as_dict()
+        first = ("target", "resource", "successor", "created", "changed", "metadata")
+        listed = {"identifier": record["identifier"], "spelling": record["spelling"], "state": record.pop("status")}
+        return {**listed, **{name: record[name] for name in first}, **record}
+
 
 # A binding that was made without numbers has these. Python 3.11 does not accept them as a default.
 Binding.numbers = NOTHING

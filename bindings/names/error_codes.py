@@ -352,6 +352,8 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     _warning("nid-unrecorded", "there is no record of the URN namespace", "a namespace with a record, or a new record for this one", "identifier"),
     _warning("shoulder-unrecorded", "there is no record of the shoulder or of the beginning of the name", "a name below a recorded prefix, or a new record for this one", "identifier"),
     _warning("resource-shared", "another name has the same resource", "the recorded name, because one resource needs one name", "resource"),
+    _warning("number-shared", "another name has the same number", "the number of this thing, and no correction if two things have one number", "numbers"),
+    _warning("title-shared", "another name has the same title", "the recorded name if both are the same, and no correction otherwise", "metadata"),
     _warning("target-shared", "another name has the same target", "the target of this resource, and no correction if both names lead to one page", "target"),
     _warning("target-empty", "the row has no target, so its name is reserved, not live", "a target, or the state reserved", "target"),
     _warning("target-entity", "the target has a character reference of HTML or XML, such as &amp;", "the character itself", "target"),

@@ -398,21 +398,6 @@ def moment(text: str) -> datetime:
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def as_dict(binding: Binding) -> dict[str, object]:
-    """Return the binding of a name as a JSON object for a list: first the members of each list, then those of
-    :meth:`Binding.as_dict`.
-    """
-    record = binding.as_dict()
-    state = record.pop("status")
-    first = ("identifier", "spelling", "target", "resource", "successor", "created", "changed", "metadata")
-    listed = {name: record[name] for name in first}
-    return (
-        {"identifier": listed.pop("identifier"), "spelling": listed.pop("spelling"), "state": state}
-        | listed
-        | {name: value for name, value in record.items() if name not in first}
-    )
-
-
 def _status(state: str) -> Status:
     for permitted in STATUSES:
         if state == permitted:

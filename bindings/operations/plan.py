@@ -11,10 +11,11 @@ from datetime import datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..checks.new_names import changed_value_warnings
+from ..checks.new_names import ComparedName, changed_value_warnings, warnings_inside
 from ..names.assignment import Change, Outcome
 from ..names.binding import NOTHING, Binding
 from ..names.errors import BindingError
+from ..names.naming import NameWarning
 
 if TYPE_CHECKING:
     from hashlib import _Hash as _Digest
@@ -57,8 +58,8 @@ class BulkResult:
     - ``refusals``, ``refused``: the number of names whose change is refused, and the first hundred. If a check refuses
       one, nothing is written; a name that is refused since the check is left out.
     - ``others``, ``left_alone``: the number of names that are left alone, and the first hundred.
-    - ``warnings``, ``warned``: the number of warnings about new targets that are almost surely wrong, and the first
-      hundred.
+    - ``warnings``, ``warned``: the number of warnings about new values that are probably wrong, or that another name
+      has, and the first hundred.
     - ``effects``: the first hundred changes.
     - ``fingerprint``: a digest of all changes; ``is_other`` is true if it is not the expected one.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.
@@ -155,6 +156,7 @@ def decided(
     compares in a preview.
     """
     changes: list[Change] = []
+    compared: list[ComparedName] = []
     actor = transaction.actor
     for identifier, before, decide in plan.decide(transaction, keys):
         is_hidden = before is not None and not (actor.may_read(before) or actor.may_change(identifier))
@@ -188,10 +190,16 @@ def decided(
                 repr((identifier, decision.outcome, _comparison_key(before), _comparison_key(decision.after))).encode()
             )
             if decision.outcome in ("relocated", "updated", "claimed"):
-                _warn(result, before, decision.after)
+                _warn(result, identifier, changed_value_warnings(before, decision.after))
+            # An undo returns to values that were public.
+            is_compared = decision.outcome != "deleted" and plan.undoes is None
+            if is_compared and (named := ComparedName.of_change(before, decision.after)):
+                compared.append(named)
             if result.changed <= MAX_LISTED:
                 kept = NOTHING if before is None else plan.kept(before)
                 result.effects.append(Effect(decision.outcome, before, decision.after, kept))
+    for each, warnings in zip(compared, warnings_inside(transaction, compared), strict=True):
+        _warn(result, each.key, warnings)
     return changes
 
 
@@ -202,11 +210,11 @@ def _comparison_key(binding: Binding | None) -> object:
     return binding.target, sorted(binding.alternates.items()), binding.kind, binding.passthrough, binding.status
 
 
-def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
-    for warning in changed_value_warnings(before, after):
+def _warn(result: BulkResult, identifier: str, warnings: Iterable[NameWarning]) -> None:
+    for warning in warnings:
         result.warnings += 1
         if result.warnings <= MAX_LISTED:
-            result.warned.append(NotedName(after.identifier, warning.code, warning.message))
+            result.warned.append(NotedName(identifier, warning.code, warning.message))
 
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:

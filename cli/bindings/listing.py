@@ -94,10 +94,8 @@ def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, 
         if as_csv:
             _print_csv(bindings, names)
         elif as_json:
-            from ...bindings.names.selection import as_dict
-
             for name in names:
-                streams.dump(as_dict(name))
+                streams.dump(name.as_listed())
         else:
             _print_names(names)
     return DONE

@@ -24,7 +24,7 @@ from ..options import (
 )
 from ..output import Sheet
 from .names import embargo_option
-from .stores import open_store, warn_of_minted
+from .stores import open_store, print_warnings
 
 if TYPE_CHECKING:
     from ...bindings.names.actor import Actor
@@ -114,6 +114,7 @@ def mint_command(
 
     Exit code: 0 done, 2 such names cannot be created, 69 no database.
     """
+    from ...bindings.checks.new_names import ComparedName, warnings_before
     from ...bindings.minting import mint, read_pattern
     from ...bindings.names import targets
     from ...bindings.names.fields import Fields
@@ -141,7 +142,8 @@ def mint_command(
                 bindings, namespace, Fields(target=stored, resource=resource, embargo=embargo), unless, actor, as_json
             )
             return DONE
-        warn_of_minted(bindings, stored)
+        if stored:
+            print_warnings(warnings_before(bindings, [ComparedName("", stored, None)])[0])
         names = mint(
             bindings,
             namespace,
@@ -178,11 +180,12 @@ def _mint_for_thing(
     as_json: bool,
 ) -> None:
     """Mint one name with a resource, or find the recorded name that has it, and print the name."""
+    from ...bindings.checks.new_names import note_warnings
     from ...bindings.creation import mint_one
 
-    if unless is None:
-        warn_of_minted(bindings, fields.target)
-    made = mint_one(bindings, namespace, fields, unless=unless, actor=actor)
+    made = mint_one(bindings, namespace, fields, unless=unless, actor=actor.with_end(note_warnings))
+    if made.outcome != "exists":
+        print_warnings(made.warnings)
     if as_json:
         streams.dump({"identifier": made.after.identifier, "target": made.after.target, "outcome": made.outcome})
     else:

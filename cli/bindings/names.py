@@ -23,11 +23,13 @@ from ..options import (
 )
 from ..output import Sheet
 from .bulk import atomic_option, dry_run_option, run_bulk
-from .stores import SERVED_ADVICE, open_store, print_warnings, warn_of_new, warn_of_target, warn_of_unregistered
+from .stores import SERVED_ADVICE, open_store, print_warnings, warn_before, warn_of_unregistered
 
 if TYPE_CHECKING:
+    from ...bindings.changes import Decide
     from ...bindings.names.actor import Actor
     from ...bindings.names.binding import Passthrough
+    from ...bindings.names.fields import Fields
     from ...bindings.operations.plan import BulkResult
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
@@ -176,17 +178,10 @@ def bind_command(
         open_store(database, create=True, profile=profile) as bindings,
         warn_of_unregistered(bindings, naans, strict=strict),
     ):
-        fields = Fields(
-            target=target,
-            kind=binding["kind"],
-            resource=binding["resource"],
-            metadata=metadata or None,
-            alternates=alternate or None,
-            numbers=numbers or None,
-        )
-        warn_of_new(bindings, identifier, fields)
         texts: Any = {"metadata": metadata or None, "alternates": alternate or None, "numbers": numbers or None}
-        outcome = bindings.bind(name, target, **texts, **binding)
+        fields = Fields(target=target, **texts, **{each: binding[each] for each in binding if each != "actor"})
+        warn_before(bindings, identifier, _decide(fields, identifier, bindings))
+        outcome = bindings.bind(name, fields, actor=binding["actor"])
         _print_outcome(outcome, bindings, name)
     if binding["kind"] == "served" and outcome != "unchanged":
         write(Sheet.of(sys.stderr).prose(f"ararat: note: {SERVED_ADVICE}", style="warning"), to=sys.stderr)
@@ -250,11 +245,14 @@ def relocate_command(
             raise click.UsageError("give ID and TARGET, or --from and --to")
         if prefix is not None or below is not None or atomic or dry_run or as_json:
             raise click.UsageError("--prefix, --below, --atomic, --dry-run and --json need --from and --to")
+        from ...bindings import changes
+        from ...bindings.names.fields import Fields
+
         name = read_name(identifier)
         with open_store(database) as bindings:
-            outcome = bindings.relocate(name, target, alternates=alternate or None, actor=actor, **fields)
-            for each in dict.fromkeys((target, *(alternate or {}).values())):
-                warn_of_target(each)
+            place = Fields(target=target, alternates=alternate or None, **fields)
+            warn_before(bindings, identifier, changes.relocate(name, place).decide)
+            outcome = bindings.relocate(name, place, actor=actor)
             _print_outcome(outcome, bindings, name)
         return DONE
     if source is None or destination is None:
@@ -426,7 +424,10 @@ def restore_command(
         )
     if dry_run or as_json or atomic:
         raise click.UsageError("--atomic, --dry-run and --json need --below or --operation")
+    from ...bindings import changes
+
     with open_store(database) as bindings:
+        warn_before(bindings, name.text, changes.restore(name, resource=resource).decide)
         outcome = bindings.restore(name, resource=resource, actor=actor)
         _print_outcome(outcome, bindings, name)
     return DONE
@@ -470,10 +471,9 @@ def reserve_command(
 
     name = read_name(identifier)
     with open_store(database, create=True, profile=profile) as bindings:
-        warn_of_new(bindings, identifier, Fields(target=target, resource=resource, metadata=metadata or None))
-        outcome = bindings.reserve(
-            name, target, resource=resource, metadata=metadata or None, embargo=embargo, actor=actor
-        )
+        fields = Fields(target=target, resource=resource, metadata=metadata or None, embargo=embargo, status="reserved")
+        warn_before(bindings, identifier, _decide(fields, identifier, bindings))
+        outcome = bindings.reserve(name, fields, actor=actor)
         _print_outcome(outcome, bindings, name)
     return DONE
 
@@ -544,6 +544,13 @@ def history_command(identifier: str, database: str, as_json: bool) -> int:
         else:
             write(records.event_lines(event, Sheet.of(sys.stdout)))
     return DONE
+
+
+def _decide(fields: Fields, identifier: str, bindings: Bindings) -> Decide:
+    """Return the function that decides about a change of all fields of a name, as ``ararat bind`` makes it."""
+    from ...bindings.names import assignment
+
+    return lambda existing, now: [assignment.bind(existing, fields.for_name(identifier, bindings.naming), now)]
 
 
 def _print_outcome(outcome: str, bindings: Bindings, name: Ark | Urn) -> None:

@@ -15,7 +15,7 @@ from ..output import Sheet
 from ..streams import does_not_exist
 
 if TYPE_CHECKING:
-    from ...bindings.names.fields import Fields
+    from ...bindings.changes import Decide
     from ...bindings.names.naming import NameWarning
     from ...bindings.names.policy import ChangeCheck
     from ...identifiers.iri_policy import Profile
@@ -114,46 +114,35 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
         write(sheet.prose(f"ararat: warning: {warning}: {advice}", style="warning"), to=sys.stderr)
 
 
-def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
-    """Print the warnings about a new name with its fields before it is recorded: personal data, and probable mistakes.
-    Nothing is printed for a recorded name, or for a name that cannot be bound.
+def warn_before(bindings: Bindings, identifier: str, decide: Decide) -> None:
+    """Print the warnings about a name before it is changed: personal data, and probable mistakes. A recorded name has
+    only those about new targets, and about values that another name has.
     """
     from ...bindings.checks import new_names
+    from ...bindings.checks.plausibility import target_warnings
     from ...bindings.names import naming
     from ...bindings.names.errors import BindingError
     from ...bindings.names.metadata import personal_data
 
     try:
-        checked = fields.for_name(identifier, bindings.naming)
+        before = bindings.lookup(identifier)
+        change = decide(before, bindings.now())[-1]
     except BindingError:
         return
-    if bindings.lookup(checked.key) is not None:
-        return
-    spelling = naming.spelling_of(identifier)
+    after = change.after
     # The library logs the warnings about persistence statements, of all commands.
-    new = new_names.ComparedName(
-        checked.key, checked.target, checked.resource, checked.alternates or {}, spelling=identifier
-    )
-    print_warnings(
-        [
-            *personal_data.warnings_about(spelling, checked.target, checked.resource, checked.metadata),
-            *new_names.warnings_before(bindings, [new])[0],
-        ]
-    )
-
-
-def warn_of_minted(bindings: Bindings, target: str | None) -> None:
-    """Print the warnings about the target of a name that will be minted, such as a target that another name has."""
-    from ...bindings.checks.new_names import ComparedName, warnings_before
-
-    print_warnings(warnings_before(bindings, [ComparedName("", target, None)])[0] if target else ())
-
-
-def warn_of_target(target: str | None) -> None:
-    """Print the warnings about the new target of a recorded name."""
-    from ...bindings.checks.plausibility import target_warnings
-
-    print_warnings(target_warnings(target))
+    if before is None:
+        named = new_names.ComparedName.of(after, spelling=identifier)._replace(metadata={})
+        spelling = naming.spelling_of(identifier)
+        found = personal_data.warnings_about(spelling, after.target, after.resource, after.metadata)
+    elif change.action is not None:
+        named = new_names.ComparedName.of_change(before, after)
+        places = dict.fromkeys((after.target, *after.alternates.values()))
+        known = (before.target, *before.alternates.values())
+        found = [warning for each in places if each not in known for warning in target_warnings(each)]
+    else:
+        return
+    print_warnings(dict.fromkeys([*found, *(new_names.warnings_before(bindings, [named])[0] if named else ())]))
 
 
 def print_warnings(warnings: Iterable[NameWarning]) -> None:

@@ -84,7 +84,7 @@ def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -
     if change.action is None:
         return frozenset()
     found: set[Right] = set()
-    if change.action in _ENDING or after.is_withdrawn:
+    if change.action in _ENDING or after.status == "withdrawn":
         found.add("withdraw")
     if before is None:
         found.add("mint" if is_minted else "bind")

@@ -69,9 +69,9 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
     detail = sentence_of(error)
     if isinstance(error, BindingConflict | Stale):
         if error.existing is None or shown_to(identify.caller(), error.existing, site_bindings()):
-            more["existing"] = error.existing and representations.of_name(error.existing)
+            more["existing"] = error.existing and error.existing.as_listed()
             if isinstance(error, BindingConflict):
-                more["proposed"] = representations.of_name(error.proposed)
+                more["proposed"] = error.proposed.as_listed()
         else:
             # The sentence has values of the recorded name.
             detail = str(sentence(Translatable.literal(entry.title)))

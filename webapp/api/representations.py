@@ -9,7 +9,6 @@ from ...bindings.changes import ChangeResult
 from ...bindings.names.binding import Binding, Event, rfc3339
 from ...bindings.names.metadata import personal_data
 from ...bindings.names.operation import EMPTIED
-from ...bindings.names.selection import as_dict as of_name
 from ...bindings.operations.plan import BulkResult
 from ..accounts.model import Caller
 from ..config import url
@@ -21,7 +20,7 @@ from ..management.permissions import known_to, shown_to
 if TYPE_CHECKING:
     from ...bindings.collection import Bindings
 
-__all__ = ["of_change", "of_event", "of_export", "of_import", "of_name", "of_operation", "of_saved", "of_shown"]
+__all__ = ["of_change", "of_event", "of_export", "of_import", "of_operation", "of_saved", "of_shown"]
 
 
 _OF_HIDDEN = ("identifier", "spelling", "state", "revision", "created", "changed")
@@ -33,7 +32,7 @@ _NOT_PUBLIC = ("target", "alternates", "resource", "numbers")
 
 def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dict[str, Any]:
     """Return a recorded name as a mapping for JSON with the values that the caller can see."""
-    members = of_name(binding)
+    members = binding.as_listed()
     if shown_to(caller, binding, bindings):
         return members
     if known_to(caller, binding):
@@ -50,12 +49,12 @@ def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[st
     if not (saved.is_new or shown_to(caller, binding, bindings)):
         return of_shown(caller, binding, bindings)
     warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *saved.warnings)]
-    return of_name(binding) | ({"warnings": warnings} if warnings else {})
+    return binding.as_listed() | ({"warnings": warnings} if warnings else {})
 
 
 def of_event(event: Event) -> dict[str, Any]:
     """Return a change of a name as a mapping for JSON, with the name before and after it."""
-    return event.as_dict() | {"before": _maybe(event.before), "after": of_name(event.after)}
+    return event.as_dict() | {"before": _maybe(event.before), "after": event.after.as_listed()}
 
 
 def of_operation(result: BulkResult) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def of_operation(result: BulkResult) -> dict[str, Any]:
         {
             "outcome": effect.outcome,
             "before": _maybe(effect.before),
-            "after": of_name(effect.after),
+            "after": effect.after.as_listed(),
             **({"kept": dict(effect.kept)} if effect.kept else {}),
         }
         for effect in result.effects
@@ -151,4 +150,4 @@ def _listed_name(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _maybe(binding: Binding | None) -> dict[str, Any] | None:
-    return None if binding is None else of_name(binding)
+    return None if binding is None else binding.as_listed()

@@ -7,12 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from werkzeug.http import quote_header_value
+
 from ...bindings import changes
 from ...bindings.changes import ChangeResult, NameChange
 from ...bindings.holding import public_answer
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import naming, validation
 from ...bindings.names.errors import BindingConflict
+from ...bindings.names.metadata import personal_data
 from ...bindings.names.naming import Name
 from ..accounts.model import AccountError
 from ..management import Missing, NewName, Stale, new_names, reading
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
     from .elements import Statement
+
+_MOST_WARNINGS = 5
 
 
 def view(asked: EzidRequest) -> EzidAnswer:
@@ -69,7 +74,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
             # Another request has created the identifier since then.
             return _update(known, asked.subject, statement)
         raise bad_request("identifier already exists, cannot create") from None
-    return EzidAnswer(text=elements.classic(saved.after.identifier), status=201)
+    return _saved(saved, 201)
 
 
 def update(asked: EzidRequest) -> EzidAnswer:
@@ -87,7 +92,7 @@ def delete(asked: EzidRequest) -> EzidAnswer:
         if error.code != "delete-public":
             raise
         raise bad_request("identifier status does not support deletion") from None
-    return EzidAnswer(text=elements.classic(saved.after.identifier))
+    return _saved(saved)
 
 
 def mint(asked: EzidRequest) -> EzidAnswer:
@@ -99,12 +104,12 @@ def mint(asked: EzidRequest) -> EzidAnswer:
     prefix = ezid().prefix
     try:
         new = NewName(lambda key: statement.fields(key, prefix, passthrough=ezid().passthrough), shoulder=asked.subject)
-        [saved] = new_names.create(ezid().accounts, known, [new], warns=False)
+        [saved] = new_names.create(ezid().accounts, known, [new])
     except Missing as error:
         if error.code != "shoulder-unknown":
             raise
         raise bad_request("no such shoulder") from None
-    return EzidAnswer(text=elements.classic(saved.after.identifier), status=201)
+    return _saved(saved, 201)
 
 
 def _update(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
@@ -119,12 +124,22 @@ def _update(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
     fields = statement.fields(key, ezid().prefix, passthrough=passthrough)
     request = partial(changes.patch, fields=fields, relocate=True)
     saved = _change(known, "change", identifier, request)
-    return EzidAnswer(text=elements.classic(saved.after.identifier))
+    return _saved(saved)
 
 
 def _change(known: Caller, operation: str, name: str, request: Callable[[Name], NameChange]) -> ChangeResult:
-    # The answers cannot show warnings, so that nothing similar is looked up.
-    return change_name(ezid().accounts, known, operation, name, request, warns=False)
+    return change_name(ezid().accounts, known, operation, name, request)
+
+
+def _saved(saved: ChangeResult, status: int = 200) -> EzidAnswer:
+    """Return the answer with a changed identifier. Clients take all of its line as the identifier, so that warnings are
+    in the header field Warning.
+    """
+    found = [*personal_data.of_binding(saved.after), *saved.warnings]
+    texts = (f"{each.message} ({each.code})" for each in found[:_MOST_WARNINGS])
+    fields = ", ".join(f"299 - {quote_header_value(text, allow_token=False)}" for text in texts)
+    answer = elements.classic(saved.after.identifier)
+    return EzidAnswer(text=answer, status=status, fields={"Warning": fields} if fields else {})
 
 
 def _as_new(known: Caller, statement: Statement) -> Statement:

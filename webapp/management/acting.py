@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...bindings.checks.new_names import note_warnings
@@ -100,13 +101,14 @@ def acting(
     require: Callable[[Caller | None], Caller] = require_curator,
     max_names: int | None = None,
     warns: bool = False,
+    asked: bool = False,
 ) -> Iterator[AccountActor]:
     """Begin a change by an account. Yield the actor to pass to the methods of the bindings.
 
     - ``operation``: the name of the operation for the audit, such as "import". ``name``: None for several names.
     - ``require``: a function that returns the caller, or raises Forbidden.
-    - ``warns``: whether the results of the change have warnings about probable mistakes. An interface that cannot show
-      them needs no lookups of similar names.
+    - ``warns``: whether the results of the change have warnings about probable mistakes.
+    - ``asked``: whether a person was asked about values that another name has, so that no warning repeats it.
 
     A :class:`BindingError` in the block is written to the audit. Changes that wait for the database never hold all
     threads of a server: without a free slot (:mod:`~ararat.bindings.system.thread_slots`),
@@ -140,7 +142,7 @@ def acting(
             account=known.account.number,
             token=known.token and known.token.number,
             max_names=max_names,
-            at_end=(note_warnings, *known.at_end) if warns else known.at_end,
+            at_end=(partial(note_warnings, shared=not asked), *known.at_end) if warns else known.at_end,
             accounts=accounts,
             caller=known,
         )
@@ -160,12 +162,12 @@ def change_name(
     name: Name,
     request: Callable[[Name], NameChange],
     *,
-    warns: bool = True,
+    asked: bool = False,
 ) -> ChangeResult:
     """Change one name for an account. ``request`` returns the change, such as
     :func:`~ararat.bindings.changes.withdraw`. The other arguments are those of :func:`acting`.
     """
-    with acting(accounts, caller, operation, name, warns=warns) as actor:
+    with acting(accounts, caller, operation, name, warns=True, asked=asked) as actor:
         return accounts.bindings.change([request(name)], actor=actor)[0]
 
 

@@ -26,7 +26,6 @@ def create(
     wanted: Sequence[NewName],
     *,
     unless: Unless | None = None,
-    warns: bool = True,
 ) -> list[ChangeResult]:
     """Create up to 1,000 names, all or none, and return the changes in the order of the request.
 
@@ -36,7 +35,7 @@ def create(
     request then needs a shoulder and a resource. :func:`.creation.request` has the details of chosen names.
     """
     one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
-    with acting(accounts, caller, "create", one, warns=warns) as actor:
+    with acting(accounts, caller, "create", one, warns=True) as actor:
         shoulders: dict[str, str] = {}
         each_change: list[creation.NameChange | creation.MintedChange] = []
         for number, each in enumerate(wanted):

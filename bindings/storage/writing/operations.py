@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -61,6 +62,9 @@ class OperationEffect(NamedTuple):
     revision: int
 
 
+_dialect = cache(Dialect)
+
+
 class Operations:
     """The recorded operations of a database in one transaction. The numbers of new ones are added to ``begun``."""
 
@@ -68,7 +72,7 @@ class Operations:
         self._connection = connection
         self._begun = begun
         self._database = database
-        self._dialect = Dialect(database.dialect_name)
+        self._dialect = _dialect(database.dialect_name)
 
     def begin(
         self,

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from ararat.bindings import changes
+from ararat.bindings.checks.new_names import note_warnings
 from ararat.bindings.checks.shared_values import NewValues, shared_values
 from ararat.bindings.collection import Bindings
+from ararat.bindings.imports.importing import import_rows
+from ararat.bindings.imports.keyed_rows import Mint
+from ararat.bindings.imports.table_rows import ImportedTable
+from ararat.bindings.names.actor import Actor
+from ararat.bindings.names.fields import Fields
+from ararat.bindings.names.selection import select
+from ararat.bindings.operations import pace
+from ararat.bindings.operations.selected import change_selected
+from ararat.bindings.tables.columns import Row
 
 OTHER = "ark:12345/x5old"
 LONG = "Letter about the flood " * 20
@@ -104,3 +118,154 @@ def test_only_new_values_of_a_public_name_are_compared(bindings: Bindings) -> No
     due = bindings.lookup("ark:12345/x5e")
     assert due is not None
     assert NewValues.of(None, due) == NewValues("ark:12345/x5e", target="https://museum.example/6")
+
+
+# All interfaces of the library report the shared values as warnings.
+
+NEW = "ark:12345/x5new"
+VALUES = {
+    "number": ("number-shared", {"further_numbers": "INV 3"}),
+    "resource": ("resource-shared", {"resource": "INV 3"}),
+    "target": ("target-shared", {"target": "https://museum.example/1"}),
+    "title": ("title-shared", {"what": "  VASE with  Birds"}),
+}
+Door = Callable[[Bindings, dict[str, str]], list[str]]
+
+
+def table(
+    bindings: Bindings, *rows: dict[str, str], mint: Mint | None = None, relocate: bool = False, **options: Any
+) -> list[str]:
+    """Import rows, and return the codes of the warnings."""
+    read = [Row(line, cells) for line, cells in enumerate(rows, 2)]
+    imported = ImportedTable("t.csv", lambda _: iter(read), mint=mint, relocate=relocate)
+    summary = import_rows(bindings, imported, str, **options)
+    assert not summary.refused, summary.refused
+    return [each.code for each in summary.warned]
+
+
+def imported(**options: Any) -> Door:
+    first = {"identifier": NEW, "target": "https://museum.example/new"}
+    return lambda bindings, row: table(bindings, {**first, **row}, **options)
+
+
+def minted_by_table(bindings: Bindings, row: dict[str, str]) -> list[str]:
+    first = {"target": "https://museum.example/new", "resource": "INV 99", "status": "live"}
+    return table(bindings, {**first, **row}, mint=Mint("ark:12345/q5"))
+
+
+def changed_by_table(bindings: Bindings, row: dict[str, str]) -> list[str]:
+    number = row.get("resource", "INV 99")
+    bindings.bind(NEW, "https://museum.example/new", resource=number if number == "INV 99" else None)
+    first = {"identifier": NEW, "target": "https://museum.example/new", "resource": number}
+    return table(bindings, {**first, **row}, relocate=True)
+
+
+def published_by_table(bindings: Bindings, row: dict[str, str]) -> list[str]:
+    reserved(bindings, row)
+    return table(bindings, {"identifier": NEW, "status": "live", **row})
+
+
+def reserved(bindings: Bindings, row: dict[str, str]) -> None:
+    bindings.reserve(NEW, fields(row, kind="described" if "target" not in row else None))
+
+
+def fields(row: dict[str, str], **others: Any) -> Fields:
+    numbers = {"further": row["further_numbers"]} if "further_numbers" in row else None
+    metadata = {"what": row["what"]} if "what" in row else None
+    values = {name: row[name] for name in ("target", "resource") if name in row}
+    return Fields(**{"numbers": numbers, "metadata": metadata, **values, **others})
+
+
+def published(dry_run: bool) -> Door:
+    def door(bindings: Bindings, row: dict[str, str]) -> list[str]:
+        reserved(bindings, row)
+        result = change_selected(bindings, "publish", {}, select(prefix=NEW), dry_run=dry_run)
+        assert result.counts == {"bound": 1}
+        return [each.code for each in result.warned]
+
+    return door
+
+
+def restored(bindings: Bindings, row: dict[str, str]) -> list[str]:
+    bindings.bind(NEW, fields(row, kind="described" if "target" not in row else None))
+    bindings.withdraw(NEW)
+    return [each.code for each in change_selected(bindings, "restore", {}, select(prefix=NEW)).warned]
+
+
+def one_change(request: changes.NameChange) -> Door:
+    def door(bindings: Bindings, row: dict[str, str]) -> list[str]:
+        reserved(bindings, row)
+        (result,) = bindings.change([request], actor=Actor(at_end=(note_warnings,)))
+        return [each.code for each in result.warnings]
+
+    return door
+
+
+DOORS: dict[str, Door] = {
+    "the check of a table": imported(dry_run=True),
+    "a table": imported(),
+    "a table at once": imported(atomic=True),
+    "a minting table": minted_by_table,
+    "a table that changes a name": changed_by_table,
+    "a table that publishes a name": published_by_table,
+    "the check of a publication": published(dry_run=True),
+    "a publication": published(dry_run=False),
+    "a restoration": restored,
+    "one change": one_change(changes.patch(NEW, Fields(status="live"))),
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("door", DOORS)
+def test_each_door_warns_of_a_shared_value_once(bindings: Bindings, door: str, value: str) -> None:
+    code, row = VALUES[value]
+    assert DOORS[door](bindings, dict(row)) == [code]
+
+
+@pytest.mark.both_stores
+def test_a_database_of_each_kind_finds_the_values(bindings: Bindings) -> None:
+    row = {name: text for _, values in VALUES.values() for name, text in values.items() if name != "further_numbers"}
+    assert imported(dry_run=True)(bindings, row) == ["resource-shared", "target-shared", "title-shared"]
+
+
+def test_the_same_table_again_has_no_warning(bindings: Bindings) -> None:
+    rows = [
+        {"identifier": f"ark:12345/x5t{n}", "target": f"https://museum.example/t{n}", "what": "Bowl"} for n in (1, 2)
+    ]
+    assert table(bindings, *rows) == ["title-shared"] * 2
+    assert table(bindings, *rows, dry_run=True) == table(bindings, *rows) == []
+
+
+def test_reserved_rows_have_no_warning_of_titles(bindings: Bindings) -> None:
+    rows = [{"identifier": f"ark:12345/x5t{n}", "what": "Bowl", "status": "reserved"} for n in (1, 2)]
+    assert table(bindings, *rows) == []
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("field", ["further_numbers", "target", "what"])
+def test_rows_of_several_blocks_are_compared(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, field: str, dry_run: bool
+) -> None:
+    monkeypatch.setattr(pace, "BLOCK", 2)
+    rows = [
+        {"identifier": f"ark:12345/x5t{n}", "target": f"https://museum.example/t{n}", field: f"Value {n % 4}"}
+        for n in range(5)
+    ]
+    if field == "target":
+        for n, row in enumerate(rows):
+            row["target"] = f"https://museum.example/{n % 4}0"
+    code = {"further_numbers": "number-shared", "target": "target-shared", "what": "title-shared"}[field]
+    assert table(bindings, *rows, dry_run=dry_run) == [code]
+
+
+def test_minted_rows_with_one_title_name_each_other(bindings: Bindings) -> None:
+    rows = [{"resource": f"N {n}", "target": f"https://museum.example/t{n}", "what": "Bowl"} for n in (1, 2)]
+    for dry_run in (True, False):
+        again = [{**row, "resource": f"{row['resource']} {dry_run}"} for row in rows]
+        codes = table(bindings, *again, mint=Mint("ark:12345/q5", state="live"), dry_run=dry_run)
+        assert [code for code in codes if code == "title-shared"] == ["title-shared"] * 2
+
+
+def test_a_deleted_and_an_undone_name_have_no_warning(bindings: Bindings) -> None:
+    bindings.reserve(NEW, "https://museum.example/1", embargo="2099-01-01")
+    assert change_selected(bindings, "delete", {}, select(prefix=NEW)).warned == []

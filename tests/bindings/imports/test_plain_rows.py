@@ -98,19 +98,23 @@ def test_an_import_writes_the_same_without_it(
     lines = [f"ark:12345/x{number},https://example.org/{number},Map {number}," for number in range(120)]
     lines.insert(60, other)
     # A name of an earlier line, and one with another spelling, in later blocks.
-    lines += [lines[3], "ark:/12345/x-4,https://example.org/4,Map 4,", "ark:12345/y,https://example.org/y,a\u200bb,"]
+    lines += [lines[3], "ark:/12345/x-4,https://example.org/4,Map 4,", "ark:12345/y,https://example.org/y,Map \u200bb,"]
     monkeypatch.setattr(bindings, "now", lambda: NOW)
 
     def imported(prefix: str) -> list[object]:
         text = "\n".join(["identifier,target,what,status", *lines]).replace("12345/", f"12345/{prefix}")
-        text = text.replace("example.org", f"{prefix}.example")
+        text = text.replace("example.org", f"{prefix}.example").replace(",Map ", f",Map {prefix}")
         summary = import_table(bindings, BytesIO(f"{text}\n".encode()), atomic=atomic, actor="jane")
         assert summary.written
         with bindings.store.snapshot() as snapshot:
             names = [each for each in snapshot.bindings() if each.identifier.startswith(f"ark:12345/{prefix}")]
         events = [event.as_dict() for each in names for event in bindings.history(each.identifier)]
         found = repr([summary.added, summary.withdrawn, summary.unchanged, summary.warned, names, events])
-        found = found.replace(f"12345/{prefix}", "12345/").replace(f"{prefix}.example", "example")
+        found = (
+            found.replace(f"12345/{prefix}", "12345/")
+            .replace(f"{prefix}.example", "example")
+            .replace(f"Map {prefix}", "Map")
+        )
         return [found.replace(f"'operation': {summary.operation}", "")]
 
     with_it = imported("p")

@@ -42,6 +42,33 @@ def test_a_new_name_that_looks_personal_is_bound_with_a_warning(ararat: Callable
     assert (again.exit_code, "personal-data" in again.stderr) == (0, False)
 
 
+VALUES = {
+    "resource-shared": ["--resource", "INV 3"],
+    "number-shared": ["--further-number", "INV 3"],
+    "title-shared": ["--metadata", "what=a VASE"],
+}
+
+
+@pytest.mark.parametrize("code", [*VALUES, "target-shared"])
+def test_a_value_of_another_name_is_a_warning_before_it_is_public(ararat: Callable[..., Result], code: str) -> None:
+    target = "/old" if code == "target-shared" else "/new"
+    ararat("bind", DOC, "/old", "--resource", "INV 3", "--metadata", "what=A vase")
+    ararat("reserve", "ark:12345/new", "--embargo", "")
+    steps: dict[str, list[str]] = {
+        "bind": ["bind", "ark:12345/new", target, *VALUES.get(code, [])],
+        "withdraw": ["withdraw", "ark:12345/new"],
+        "restore": ["restore", "ark:12345/new", *(["--resource", "INV 3"] if code == "resource-shared" else [])],
+        "relocate": ["relocate", "ark:12345/new", "/elsewhere"],
+        "back": ["relocate", "ark:12345/new", "/old"],
+    }
+    found: dict[str, list[str]] = {}
+    for step, arguments in steps.items():
+        done = ararat(*arguments)
+        assert done.exit_code == 0, done.stderr
+        found[step] = re.findall(r"\(([a-z]+-shared)\)", done.stderr)
+    assert found == {"bind": [code], "withdraw": [], "restore": [code], "relocate": [], "back": ["target-shared"]}
+
+
 def test_a_url_that_contains_an_ark_is_read_as_the_ark(ararat: Callable[..., Result]) -> None:
     assert ararat("bind", "https://n2t.net/ark:/12345/doc", "/doc").exit_code == 0
     assert ararat("show", DOC).exit_code == 0

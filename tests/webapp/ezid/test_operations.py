@@ -42,6 +42,20 @@ def test_an_identifier_is_created_viewed_and_updated(curator: Person, anonymous:
     assert int(after["_created"]) == times["_created"]
 
 
+def test_values_of_another_identifier_are_a_warning_in_the_header(curator: Person) -> None:
+    client, values = curator.client, {"_target": "https://example.org/1", "erc.what": 'A "map"'}
+    assert client.create(f"{curator.shoulder}first", values).fields["Warning"] is None
+    copy = client.create(f"{curator.shoulder}copy", {**values, "_status": "reserved"})
+    assert "title-shared" not in copy.fields["Warning"]
+    published = client.update(f"{curator.shoulder}copy", {"_status": "public"})
+    assert published.line == f"success: {curator.shoulder}copy"
+    first = naming.key_of(f"{curator.shoulder}first")
+    assert published.fields["Warning"] == (
+        f'299 - "the target is already that of {first} (target-shared)", '
+        f'299 - "the title is already that of {first} (title-shared)"'
+    )
+
+
 def test_an_identifier_is_created_once(curator: Person) -> None:
     name = f"{curator.shoulder}a"
     assert curator.client.create(name).status == 201

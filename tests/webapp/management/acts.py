@@ -23,8 +23,8 @@ NOTHING = Fields()
 class Acts:
     """The names and the accounts of a site. The first argument of each method is the caller of the request."""
 
-    def __init__(self, bindings: Bindings, accounts: Accounts | None = None, *, warns: bool = True) -> None:
-        self.bindings, self.accounts, self._warns = bindings, accounts or Accounts(bindings), warns
+    def __init__(self, bindings: Bindings, accounts: Accounts | None = None) -> None:
+        self.bindings, self.accounts = bindings, accounts or Accounts(bindings)
 
     def show(self, caller: Caller | None, name: str) -> Binding:
         return reading.show(self.bindings, caller, name)
@@ -38,7 +38,7 @@ class Acts:
         return self._made(caller, "change", name, request)
 
     def create(self, caller: Caller | None, wanted: Sequence[NewName], **options: Any) -> list[ChangeResult]:
-        return new_names.create(self.accounts, caller, wanted, warns=self._warns, **options)
+        return new_names.create(self.accounts, caller, wanted, **options)
 
     def mint(self, caller: Caller | None, shoulder: str, fields: Any = NOTHING) -> ChangeResult:
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
@@ -56,4 +56,4 @@ class Acts:
         return self._made(caller, "relocate", name, partial(changes.relocate, fields=fields, **options))
 
     def _made(self, caller: Caller | None, operation: str, name: str, request: Callable[..., Any]) -> ChangeResult:
-        return change_name(self.accounts, caller, operation, name, request, warns=self._warns)
+        return change_name(self.accounts, caller, operation, name, request)

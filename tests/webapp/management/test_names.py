@@ -53,9 +53,6 @@ def test_warnings_are_found_before_the_change_is_durable(
     with pytest.raises(BindingsUnavailable):
         management.save(curator, NAME, Fields(target=OTHER))
     assert management.bindings.lookup(NAME) is None
-    # An interface without warnings, such as EZID, looks nothing up.
-    silent = Acts(management.bindings, management.accounts, warns=False)
-    assert silent.save(curator, NAME, Fields(target=OTHER)).warnings == ()
 
 
 def test_a_withdrawal_warns_of_its_successor_in_the_same_transaction(management: Acts, curator: Caller) -> None:

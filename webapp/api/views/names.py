@@ -54,7 +54,7 @@ def list_names() -> Response:
             total, is_all = error.counted, False
     except BindingError as error:
         raise parameters.refused(error) from error
-    names = [representations.of_name(name) for name in page.names]
+    names = [name.as_listed() for name in page.names]
     counted = {"total": min(total, MAX_TOTAL), "total_is_exact": is_all and total <= MAX_TOTAL}
     is_near = page.note in near_names.NOTES
     shown = {"names": names, "next": page.next, "searched": page.searched, "unreadable": page.unreadable}

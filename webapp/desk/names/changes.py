@@ -233,7 +233,9 @@ def _change(operation: str, request_change: RequestedChange, *, to: str = "desk.
     """Make a change, and redirect to the page of the name. Show both versions if the name was changed meanwhile."""
     name = requested_name(request.form)
     try:
-        saved = change_name(accounts(), caller(), operation, name, lambda name: request_change(name, _revision()))
+        saved = change_name(
+            accounts(), caller(), operation, name, lambda name: request_change(name, _revision()), asked=True
+        )
     except Stale as error:
         return _conflict(error)
     key = saved.after.identifier

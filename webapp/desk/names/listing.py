@@ -17,7 +17,7 @@ from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError, TooBroad
 from ....bindings.names.metadata import metadata
 from ....bindings.names.metadata.folding import title_of
-from ....bindings.names.selection import LAST, MAX_PAGE, MAX_TOTAL, Selection, Sort, as_dict, cursor
+from ....bindings.names.selection import LAST, MAX_PAGE, MAX_TOTAL, Selection, Sort, cursor
 from ....bindings.storage.tables.keys import index_key
 from ....identifiers.text.translatable import Translatable
 from ....tracing.links.store import Links
@@ -150,7 +150,7 @@ def export_names(form: str) -> Response:
     if _is_large(chain):
         return Response(_exports_page(filters, form, scope))
     every = _all(_read, chain)
-    return table_of(every) if form == "csv" else exports.json_lines_file("names", map(as_dict, every))
+    return table_of(every) if form == "csv" else exports.json_lines_file("names", (each.as_listed() for each in every))
 
 
 def table_of(every: Iterator[Binding]) -> Response:

@@ -51,6 +51,15 @@ def test_a_table_is_imported_as_a_job(curator, bindings):
     assert (event.actor, event.source, event.operation) == ("curator", "import-1.csv, line 2", result["operation"])
 
 
+def test_a_dry_run_warns_of_values_of_other_names(curator):
+    finished(curator, send(curator, b"identifier,target,what\nark:12345/x51,https://example.org/1,A map\n"))
+    table = b"identifier,target,what\nark:12345/x52,https://example.org/1,a MAP\n"
+    for query in ("?dry_run=1", ""):
+        warned = finished(curator, send(curator, table, query))["result"]["warned"]
+        assert [each["code"] for each in warned] == ["target-shared", "title-shared"]
+    assert finished(curator, send(curator, table))["result"]["warnings"] == 0
+
+
 @pytest.mark.parametrize(
     ("content_type", "table"),
     [

@@ -72,6 +72,37 @@ def test_the_answer_to_a_probable_mistake_has_warnings(curator, name):
     assert [each["code"] for each in gone["warnings"]] == ["successor-unknown"]
 
 
+VALUES = {
+    "resource-shared": {"resource": "map 1"},
+    "number-shared": {"numbers": {"further": ["map 1"]}},
+    "target-shared": {"target": URL},
+    "title-shared": {"metadata": {"what": "A MAP"}},
+}
+
+
+@pytest.mark.one_setup
+@pytest.mark.parametrize("code", VALUES)
+def test_a_value_of_another_name_is_a_warning_before_it_is_public(curator, code):
+    path = "/names/ark:12345/x5shared"
+    curator.ok(
+        "PUT",
+        f"/names/ark:12345/x5o{code[0]}",
+        {"target": URL, "resource": "map 1", "metadata": {"what": "A map"}},
+        status=201,
+    )
+    values = {"target": OTHER, **VALUES[code]}
+    curator.ok("PUT", path + code[0], {**values, "state": "reserved"}, status=201)
+    for change in ("PATCH", ""), ("POST", "/withdraw"), ("POST", "/restore"):
+        method, action = change
+        saved = curator.ok(method, f"{path}{code[0]}{action}", {"state": "live"} if method == "PATCH" else {})
+        expected = [] if action == "/withdraw" else [code]
+        assert [each["code"] for each in saved.get("warnings", [])] == expected
+    again = curator.ok("PATCH", path + code[0], {"metadata": {"who": "Noah"}})
+    assert "warnings" not in again
+    curator.ok("POST", f"{path}{code[0]}/withdraw", {})
+    curator.ok("POST", f"/names/ark:12345/x5o{code[0]}/withdraw", {})
+
+
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("second", "code", "pointer"),
