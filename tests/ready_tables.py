@@ -100,7 +100,10 @@ class _ReadyTables:
         if partitions or os.getpid() != self._process:
             create_tables(database, partitions)
         elif isinstance(database, SQLite):
-            if not self._copy(database.path):
+            if self._copy(database.path):
+                state = database.path.stat()
+                database._logged = state.st_dev, state.st_ino
+            else:
                 create_tables(database)
         elif not self._rename(database):
             create_tables(database)

@@ -116,6 +116,7 @@ class SQLite:
         self._seen: tuple[float, Hashable] = (0.0, None)
         self._pair: _Pair = (None, None)  # the file that was read last, and its log
         self._verified: Hashable = None
+        self._logged: tuple[int, int] | None = None  # the file that has a write-ahead log permanently
         self._lost_logs = 0
         self._reads_only = False
         self._is_full = False
@@ -270,6 +271,7 @@ class SQLite:
             # SQLite opens the log with the first statement. From now on the log belongs to this file.
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
             self._remember_pair()
+            self._remember_mode(connection)
         except sqlite3.Error:
             connection.close()
             raise
@@ -282,6 +284,11 @@ class SQLite:
         except OSError:
             return
         self._pair = (file_stat.st_dev, file_stat.st_ino), (log.st_dev, log.st_ino)
+
+    def _remember_mode(self, connection: sqlite3.Connection) -> None:
+        """Note whether the file has a write-ahead log. Another connection would read the tables first, for a ms."""
+        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+        self._logged = self._pair[0] if mode == "wal" else None
 
     def _connect_reading_only(self) -> sqlite3.Connection:
         """Open a connection of a process without permission to write the file or its folder."""
@@ -359,6 +366,9 @@ class SQLite:
         if not self._can_write():
             return
         try:
+            file_stat = self.path.stat()
+            if self._logged == (file_stat.st_dev, file_stat.st_ino):
+                return
             connection = self._connect("rw")
             try:
                 (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
@@ -366,12 +376,15 @@ class SQLite:
                     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
             finally:
                 connection.close()
+        except OSError as error:
+            raise self.unavailable(error) from error
         except sqlite3.Error as error:
             if error_code(error) & 0xFF in _OF_FULL_DISKS and not self._has_log():
                 return  # it can be read, and a change reports the reason
             raise self.unavailable(error) from error
         if mode != "wal":
             raise BindingsUnavailable(f"{self}: this file system does not support a write-ahead log; use a local disk")
+        self._logged = file_stat.st_dev, file_stat.st_ino
 
     def require_writable(self) -> None:
         """Raise :class:`ReadOnlyBindings` if this process has no permission to write the SQLite file or its log."""
