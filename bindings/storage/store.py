@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -79,10 +79,20 @@ class DatabaseStore:
     refusal: str | None = None
     unrecorded: str | None = None
 
-    def __init__(self, database: Database, clock: Clock = utc_now, limits: SearchLimits = SearchLimits()) -> None:  # noqa: B008  it cannot be changed
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock = utc_now,
+        limits: SearchLimits = SearchLimits(),  # noqa: B008  it cannot be changed
+        reader: tuple[Connection, Hashable] | None = None,
+    ) -> None:
+        """Keep ``reader`` for the first query: a connection, with the fingerprint from before it was opened."""
         self._database = database
         self._clock = clock
         self._readers = Readers(database, self._verify)
+        if reader is not None:
+            self._readers.add(*reader)
+        self._is_new = database.dialect_name == "sqlite"
         self._lacking = LACKING.get(database.version, ())
         self._statements = Statements(database.dialect_name, self._lacking)
         # Editors must see what they have just written, also if visitors are answered by a standby.
@@ -354,6 +364,9 @@ class DatabaseStore:
         """
         if self._closed:
             raise BindingsUnavailable(CLOSED)
+        if self._is_new:
+            self._is_new = False
+            self._readers.close_unused()  # A process that only writes leaves no log beside the file.
         # Writing loads SQLAlchemy, which a process that only reads does not need, and possibly cannot load any more.
         self._database.require_writable()
         from .writing import transaction
@@ -421,12 +434,18 @@ def open_store(
     Raises :class:`BindingError`: ``foreign-database`` for tables of another program, ``schema-version`` for those of
     another version of Ararat. Raises :class:`BindingsUnavailable` if the database cannot be reached.
     """
-    if create:
-        create_database(database)
-    elif not has_tables(database, older=older):
-        raise no_database(database)
-    database.prepare()
-    return DatabaseStore(database, clock, limits)
+    reader = _reader_of_tables(database, older=older and not create)
+    if reader is None:
+        if not create:
+            raise no_database(database)
+        _create_tables(database)
+    try:
+        database.prepare()
+        return DatabaseStore(database, clock, limits, reader)
+    except BaseException:
+        if reader is not None:
+            reader[0].close()
+        raise
 
 
 def create_database(database: Database, *, partitions: int = 0) -> bool:
@@ -435,28 +454,45 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
     """
     if has_tables(database):
         return False
+    _create_tables(database, partitions)
+    return True
+
+
+def _create_tables(database: Database, partitions: int = 0) -> None:
     from .writing.creation import create_tables
 
     create_tables(database, partitions)
-    return True
 
 
 def has_tables(database: Database, *, older: bool = False) -> bool:
     """Return whether a database has the tables of Ararat. Takes ``older`` and raises like :func:`open_store`."""
+    reader = _reader_of_tables(database, older=older)
+    if reader is not None:
+        reader[0].close()
+    return reader is not None
+
+
+def _reader_of_tables(database: Database, *, older: bool) -> tuple[Connection, Hashable] | None:
+    """Return a connection to a database with tables of a known version, and the fingerprint of the database before it.
+
+    Return None if there are no tables.
+    """
     if not database.exists():
-        return False
+        return None
+    fingerprint = database.fingerprint()
     connection = database.connect_to_read()
     try:
         row = connection.execute(VERSION_SQL, ()).fetchone()
-    except database.driver_error as error:
-        if database.is_missing_table(error):
-            return False
-        raise database.unavailable(error) from error
-    finally:
+        number = number_of(row and row[0])
+        if older and number is not None and number in LACKING:
+            database.version = number
+        if fault := wrong_version(database, row and row[0]):
+            raise BindingError("schema-version", fault)
+    except BaseException as error:
         connection.close()
-    number = number_of(row and row[0])
-    if older and number is not None and number in LACKING:
-        database.version = number
-    if fault := wrong_version(database, row and row[0]):
-        raise BindingError("schema-version", fault)
-    return True
+        if not isinstance(error, database.driver_error):
+            raise
+        if database.is_missing_table(error):
+            return None
+        raise database.unavailable(error) from error
+    return connection, fingerprint

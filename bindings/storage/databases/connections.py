@@ -10,12 +10,14 @@ connection than SQLite for a lookup (7 us), psycopg_pool starts threads, and nei
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +106,19 @@ class Readers:
                 if len(idle) > 1 or self._waiting or self._closed:
                     self._tidy(now)
                 return rows
+
+    def add(self, connection: Connection, fingerprint: Hashable) -> None:
+        """Keep an open connection for the first query. ``fingerprint`` is that of the database before it was opened."""
+        now = time.monotonic()
+        with self._changed:
+            self._open += 1
+        self._idle.append(_Reader(connection, fingerprint, self._pid, now, math.inf))
+
+    def close_unused(self) -> None:
+        """Close the connection of :meth:`add` if no query has used it."""
+        if self._idle and self._idle[0].used == math.inf:
+            with suppress(IndexError):
+                self._discard(self._idle.popleft())
 
     def version(self) -> int | None:
         """Return a number that increases after each change of the database, or None if changes cannot be detected. Then

@@ -422,6 +422,30 @@ def test_the_write_ahead_log_is_enabled_again_after_a_backup(
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+def test_one_connection_is_opened_for_the_start_and_the_first_lookup(
+    served: Bindings, file: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[sqlite3.Connection] = []
+    connect = SQLite._open
+    monkeypatch.setattr(SQLite, "_open", lambda *arguments: opened.append(connect(*arguments)) or opened[-1])
+    bindings = open_store(file, is_read=False)
+    assert bindings.lookup(NAME) == served.lookup(NAME)
+    assert len(opened) == 1
+    bindings.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        opened[0].execute("SELECT 1")
+
+
+def test_a_process_that_opens_a_file_and_only_writes_leaves_no_log(
+    file: Path, open_store: Callable[..., Bindings]
+) -> None:
+    open_store(file).close()
+    bindings = open_store(file, is_read=False)
+    assert bindings.bind(NAME, "/x") == "bound"
+    assert [*file.parent.glob(f"{file.name}-*")] == []
+    assert bindings.lookup(NAME)
+
+
 def test_a_file_of_another_program_is_not_changed(file: Path, open_store: Callable[..., Bindings]) -> None:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE other (x)")
