@@ -327,8 +327,6 @@ class AnswerBuilder:
         inspector, inflections = settings.inspector, settings.all_inflections
         key = resolution.successor or resolution.correction
         other = self._find(key) if key else None
-        if other is not None and not other.is_live:
-            other = None
         view = explain(
             resolution,
             root,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _SHOWN_AROUND = 120
 # A query that requests a format, which can be unknown or in the wrong case.
 _FORMAT = re.compile(r"\?info&format(?:=|\Z)", re.IGNORECASE)
+_STEPS = frozenset(("elsewhere", "suggestion", "item", "successor"))
 ECHOED = 1000
 """The number of code points of an identifier that a problem document repeats at most."""
 
@@ -97,6 +98,7 @@ class Explanation:
     exact: bool = True
     hides_empty_query: bool = False
     other_title: str | None = None
+    has_open_successor: bool = True
     holder: HolderName | None = None
 
     @property
@@ -114,7 +116,7 @@ class Explanation:
     def visitor(self) -> Sentence:
         """The first sentence of the error page, and the advice after it, in words for visitors."""
         code = self.problem.code
-        if self.tombstone is not None and self.tombstone.successor:
+        if self.tombstone is not None and self.tombstone.successor and self.has_open_successor:
             return Sentence(MOVED)
         if self.holder is not None:
             return sentence("elsewhere")
@@ -123,8 +125,19 @@ class Explanation:
     @property
     def links(self) -> tuple[Hint, ...]:
         """The links below the identifier. The successor is in a tombstone, and the prefix in its record."""
-        elsewhere = ("prefix",) if self.tombstone is None else ("prefix", "successor")
+        is_in_tombstone = self.tombstone is not None and self.has_open_successor
+        elsewhere = ("prefix", "successor") if is_in_tombstone else ("prefix",)
         return tuple(hint for hint in self.hints if hint.member not in elsewhere)
+
+    @property
+    def buttons(self) -> tuple[Hint, ...]:
+        """The links above the identifier: each is a next step."""
+        steps = _STEPS if self.has_open_successor else _STEPS - {"successor"}
+        return tuple(hint for hint in self.links if hint.member in steps and hint.shown)
+
+    @property
+    def further_links(self) -> tuple[Hint, ...]:
+        return tuple(hint for hint in self.links if hint not in self.buttons and hint.member != "inspect")
 
     @property
     def record_address(self) -> str | None:
@@ -200,8 +213,8 @@ def explain(
     holder: Holder | None = None,
 ) -> Explanation:
     """Create the error page of a refused request. ``root`` is the beginning of links, and ``inspector`` the address or
-    path of an inspector. ``inflections`` has all known ones with their descriptions. ``other`` is the live binding of
-    the name that replaces a withdrawn one, or that was probably meant. Raises ValueError if the resolution is not a
+    path of an inspector. ``inflections`` has all known ones with their descriptions. ``other`` is the binding of the
+    name that replaces a withdrawn one, or that was probably meant. Raises ValueError if the resolution is not a
     refusal.
     """
     problem, binding = resolution.problem, resolution.binding
@@ -227,7 +240,8 @@ def explain(
         record=resolution.record,
         exact=exact,
         hides_empty_query=hides_empty_query,
-        other_title=None if other is None else describe(other, root).title,
+        other_title=describe(other, root).title if other is not None and other.is_live else None,
+        has_open_successor=other is None or other.is_hidden or not other.is_reserved,
     )
 
 

@@ -53,6 +53,15 @@ CASES = {
     "part": Case(f"{NAAN}k1a/f1", "part", "✓", "Part of Plan of the mill", "It is part of ark", is_recorded=False),
     "part of a withdrawn name": Case(f"{NAAN}k1g/f1", "withdrawn", "△", "withdrawn", "never given", is_recorded=False),
     "part of a held name": Case(f"{NAAN}k1f/f1", "on-hold", "△", "Thing f", "A court has", is_recorded=False),
+    "part of a dead name": Case(f"{NAAN}k1c/f1", "part", "△", "Part of Thing c", "since 20", is_recorded=False),
+    "withdrawn, its successor is reserved": Case(f"{NAAN}k1j", "withdrawn", "△", "Withdrawn: Thing j", "Twice."),
+    "withdrawn twice": Case(f"{NAAN}k1k", "withdrawn", "△", "Withdrawn: Thing k", "Twice."),
+    "withdrawn and on hold": Case(f"{NAAN}k1l", "withdrawn", "△", "Withdrawn: Thing l", "Lost."),
+    "dead, of a delegated prefix": Case(f"{NAAN}d2b", "link-dead", "✕", "Thing d2b", "does not answer"),
+    "held, of a retired prefix": Case(f"{NAAN}r3b", "on-hold", "△", "Thing r3b", "Under review."),
+    "similar, of a retired prefix": Case(
+        f"{NAAN}r3B", "retired", "✕", "mean Thing r3b?", "assigned", is_recorded=False
+    ),
     "delegated": Case(f"{NAAN}d2x", "delegated", "○", "kept by City archive", "archive.example", is_recorded=False),
     "retired": Case(f"{NAAN}r3x", "retired", "✕", "Not known here", "no longer assigned", is_recorded=False),
     "of another institution": Case("ark:12148/btv1b8449691v", "holder-known", "✓", "of the", "", is_recorded=False),
@@ -73,16 +82,28 @@ def fill(bindings: Bindings) -> None:
     bindings.bind(f"{NAAN}k1i", "https://secret.example/", embargo=later, metadata={"what": "Secret"})
     holding.hold(bindings, f"{NAAN}k1f", later, "A court has to decide.")
     bindings.withdraw(f"{NAAN}k1g", reason="Recorded twice", successor=f"{NAAN}k1b")
+    for letter in "jkl":
+        bindings.bind(f"{NAAN}k1{letter}", "https://maps.example/j", metadata={"what": f"Thing {letter}"})
+    bindings.withdraw(f"{NAAN}k1j", reason="Twice", successor=f"{NAAN}k1i")
+    bindings.withdraw(f"{NAAN}k1k", reason="Twice", successor=f"{NAAN}k1g")
+    holding.hold(bindings, f"{NAAN}k1l", later, "A court has to decide.")
+    bindings.withdraw(f"{NAAN}k1l", reason="Lost")
+    bindings.bind(f"{NAAN}k1m", "https://maps.example/m", kind="related")
+    bindings.bind(f"{NAAN}k1n", kind="described", metadata={"what": "Thing n"})
+    for name in ("d2b", "r3b"):
+        bindings.bind(f"{NAAN}{name}", f"https://maps.example/{name}", metadata={"what": f"Thing {name}"})
+    holding.hold(bindings, f"{NAAN}r3b", later, "Under review.")
     bindings.prefixes.set(f"{NAAN}d2", who="City archive", state="delegated", resolver="https://archive.example/$pid")
     bindings.prefixes.set(f"{NAAN}r3", state="retired")
     states: list[tuple[str, State, int | None]] = [
-        *(("b", "works", 200), ("c", "dead", 404), ("d", "dead", None), ("e", "moved", 200), ("f", "dead", 404)),
+        *(("k1b", "works", 200), ("k1c", "dead", 404), ("k1d", "dead", None), ("k1e", "moved", 200)),
+        *(("k1f", "dead", 404), ("d2b", "dead", None), ("r3b", "dead", 404)),
     ]
     Links(bindings).record(
         TracedTarget(
-            identifier=f"{NAAN}k1{letter}",
-            key=f"{NAAN}k1{letter}",
-            target=f"https://maps.example/{letter}",
+            identifier=f"{NAAN}{name}",
+            key=f"{NAAN}{name}",
+            target=f"https://maps.example/{name.removeprefix('k1')}",
             state=state,
             status=status,
             url="https://new.example/e",
@@ -91,7 +112,7 @@ def fill(bindings: Bindings) -> None:
             since=NOW,
             traced=NOW,
         )
-        for letter, state, status in states
+        for name, state, status in states
     )
 
 
@@ -156,7 +177,7 @@ def test_page_title_and_json_have_the_verdict(case: Case, client: FlaskClient, r
     assert headline.strip() == found["headline"]
     assert sentence.strip() == (found["sentence"] if case.sentence else "")
     title = read_page(client.get("/", query_string={"q": case.name}).text).one("title").text
-    is_good = case.sign in "✓○" or case.code in ("withdrawn", "not-known", "retired", "valid")
+    is_good = case.sign in "✓○" or case.code in ("withdrawn", "not-known", "retired", "valid", "part")
     assert title.startswith(found["headline"] if is_good else f"{found['tag']}: {found['headline']}")
 
 
@@ -212,17 +233,25 @@ def test_the_desk_has_the_tag(case: Case, client: FlaskClient, read_page: Callab
         pytest.param("k1a", "Open the item", id="recorded"),
         pytest.param("k1c", "See the description", id="dead"),
         pytest.param("k1f", "See the description", id="on hold"),
+        pytest.param("k1f/f1", "See the description", id="part of a held name"),
         pytest.param("k1g", "Open the new identifier: Thing b", id="withdrawn"),
+        pytest.param("k1g/f1", "Open the new identifier: Thing b", id="part of a withdrawn name"),
+        pytest.param("k1j", None, id="the successor is not public"),
+        pytest.param("k1k", f"Open the new identifier: {NAAN}k1g", id="the successor is withdrawn"),
+        pytest.param("k1m", "Open the page about the item", id="related"),
+        pytest.param("k1n", "See the description", id="described"),
+        pytest.param("k1", "See the description", id="prefix"),
+        pytest.param("r3B", "Use ark:12345/r3b", id="similar, of a retired prefix"),
         pytest.param("k1A", "Use ark:12345/k1a", id="similar"),
         pytest.param("d2x", "Open at archive.example", id="delegated"),
     ],
 )
 def test_the_filled_button_is_the_next_step(
-    name: str, label: str, client: FlaskClient, read_page: Callable[[str], Any]
+    name: str, label: str | None, client: FlaskClient, read_page: Callable[[str], Any]
 ) -> None:
     card = read_page(client.get("/", query_string={"q": f"{NAAN}{name}"}).text).one("article", "card")
     filled = [each for each in card.all(None, "button") if "quiet" not in each.classes and "small" not in each.classes]
-    assert [each.text.strip() for each in filled] == [label]
+    assert [each.text.strip() for each in filled] == ([label] if label else [])
 
 
 def test_a_reserved_name_has_the_verdict_of_an_unknown_one(client: FlaskClient) -> None:
@@ -242,9 +271,10 @@ def test_each_store_has_the_verdicts(client: FlaskClient, other_store: Bindings,
             each.get("/api/inspect", query_string={"q": text}).get_json()["found"] for each in (client, other)
         )
         for one, another in zip(expected, found, strict=True):
-            if not has_traces and one["verdict"]["code"] in ("recorded", "link-dead", "link-moved"):
+            if not has_traces and one["verdict"]["code"] in ("recorded", "link-dead", "link-moved", "part"):
                 verdict = another["verdict"]
-                assert (verdict["code"], "The link" in verdict["sentence"]) == ("recorded", False), title
+                code = "part" if one["verdict"]["code"] == "part" else "recorded"
+                assert (verdict["code"], "The link" in verdict["sentence"]) == (code, False), title
                 assert another["bound"] == one["bound"], title
             else:
                 assert another == one, title

@@ -2,13 +2,61 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from werkzeug.datastructures import MultiDict
 
 from ...bindings.names.errors import BindingsUnavailable, CatalogueError
+from ...bindings.names.fields import FIELDS
 from ...bindings.names.metadata import persistence
-from ...identifiers.text.translatable import sentence
+from ...bindings.names.prefixes.texts import TEXTS
+from ...identifiers.text.translatable import Translatable, sentence
+from ...middleware.views.messages import label_of
+from ..config import site
+
+_LABELS: Final[Mapping[str, str]] = {
+    **{text.name: text.label for text in TEXTS},
+    **{field.name: field.title for field in FIELDS},
+    "name": Translatable("Identifier"),
+    "text": Translatable("Identifier or address"),
+    "count": Translatable("Number of names"),
+    "template": Translatable("Target"),
+    "shoulder": Translatable("Mint the new name below"),
+    "below": Translatable("Mint the new name below"),
+    "rule": Translatable("Rule"),
+    "prefix": Translatable("Prefix"),
+    "prefixes": Translatable("Prefixes"),
+    "role": Translatable("Role"),
+    "label": Translatable("Label"),
+    "until": Translatable("Last day of the hold"),
+    "source": Translatable("Old beginning"),
+    "destination": Translatable("New beginning"),
+    "further_numbers": Translatable("Further numbers"),
+    "former_numbers": Translatable("Former numbers"),
+    "new-element": Translatable("Name of the element"),
+    "new-text": Translatable("Value"),
+    "alternate-type": Translatable("Media type"),
+    "alternate-language": Translatable("Language"),
+    "alternate-target": Translatable("Other target"),
+    "display_name": Translatable("Display name"),
+    "language": Translatable("Language"),
+    "time_zone": Translatable("Time zone"),
+}
+_OF_METADATA = ("m.", "erc.")
+
+
+def field_label(field: str) -> str:
+    """Return the words for the form field ``field`` on a page, or its own name if it has none.
+
+    >>> field_label("m.erc.who"), field_label("target"), field_label("once")
+    ('Who', 'Target', 'once')
+    """
+    if field.startswith(_OF_METADATA):
+        return label_of(field.removeprefix("m.").removeprefix("erc."))
+    if field in ("resource", "number"):
+        return site().settings.resource_label
+    return _LABELS.get(field) or field
 
 
 class FieldProblem(NamedTuple):

@@ -9,12 +9,16 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 
+from ...identifiers.text.translatable import Translatable
 from .. import cross_site
 from ..accounts import csrf
 from ..body_routes import MAX_OPEN
 from ..errors import HTTPRefusal
+from .forms import field_label
 
-_NOT_SHOWN = (csrf.FIELD, "revision", "etag", "kept")
+_NOT_SHOWN = (csrf.FIELD, "revision", "etag", "kept", "once", "insert")
+
+_STATES = {"reserved": Translatable("Reserved"), "live": Translatable("Live")}
 
 
 def is_kept(error: HTTPRefusal) -> bool:
@@ -45,7 +49,7 @@ def page(error: HTTPRefusal, action: str) -> Response:
         action=action,
         form=[(field, text) for field, text in sent if field != csrf.FIELD],
         shown=[
-            (field.removeprefix("m.erc.").removeprefix("m.").removeprefix("erc."), text)
+            (field_label(field), _STATES.get(text, text) if field in ("status", "state") else text)
             for field, text in sent
             if text and field not in _NOT_SHOWN
         ],

@@ -231,9 +231,14 @@ def _step(finding: inspection.InspectedIdentifier, own: str | None) -> NextStep 
             title = title_of(site.successor) or verdict.correction or ""
             label = Translatable("Open the new identifier: %(title)s", title=title)
             return NextStep(label, successor) if successor else None
-        case "link-dead" | "on-hold" if own and site.kind:
+        case "link-dead" | "on-hold" if own:
             return NextStep(Translatable("See the description"), f"{own}?info")
-        case "recorded" | "link-moved" | "part" if own and site.kind != "described":
+        case "recorded" if own and site.kind in ("", "described", None):
+            # A prefix of this site has its description at its address.
+            return NextStep(Translatable("See the description"), f"{own}?info" if site.kind else own)
+        case "recorded" | "link-moved" if own and site.kind == "related":
+            return NextStep(Translatable("Open the page about the item"), own)
+        case "recorded" | "link-moved" | "part" if own:
             return NextStep(Translatable("Open the item"), own)
         case "other-scheme" if (address := verdict.correction) is not None:
             return NextStep(Translatable("Open at %(host)s", host=host_of(address)), address)

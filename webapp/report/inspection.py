@@ -403,6 +403,7 @@ def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list
             records.append(unknown)
             if unknown.resolution is not None:
                 others[number] = unknown.resolution.successor, unknown.resolution.correction
+                records[-1] = replace(unknown, last=traces.get(unknown.resolution.container or ""))
         else:
             current, hold = public_answer(binding, held, now)
             hold = hold if current.is_live else None
@@ -421,6 +422,13 @@ def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list
     return _with_others(records, others, lookup) if others else records
 
 
+def _without_successor(record: SiteRecord) -> SiteRecord:
+    """Return the record of a withdrawn name whose successor is not public yet: its link answers 404."""
+    binding = record.binding and replace(record.binding, successor=None)
+    resolution = record.resolution and replace(record.resolution, successor=None)
+    return replace(record, binding=binding, resolution=resolution)
+
+
 def is_public(binding: Binding) -> bool:
     """Return whether the public knows a name. One that was public and is hidden is gone, as a withdrawn name."""
     return not binding.is_reserved or binding.is_hidden
@@ -436,9 +444,12 @@ def _with_others(
 ) -> list[SiteRecord]:
     """Return the records with the bindings of the successors and similar names. ``others`` has their keys by number."""
     wanted = [key for each in others.values() for key in each if key is not None and not key.startswith("http")]
-    found = {key: each for key, each in lookup.fetch(dict.fromkeys(wanted)).items() if each.is_live} if wanted else {}
+    known = lookup.fetch(dict.fromkeys(wanted)) if wanted else {}
+    found = {key: each for key, each in known.items() if each.is_live}
     for number, keys in others.items():
         successor, near = (None if key is None else found.get(key) for key in keys)
+        if keys[0] in known and not is_public(known[keys[0]]):
+            records[number] = _without_successor(records[number])
         if successor is not None or near is not None:
             records[number] = replace(records[number], successor=successor, near=near, is_own=True)
     return records

@@ -24,7 +24,7 @@ class SiteRecord:
     - ``bound``: for the identifier and each of its nearest containers that is recorded, the kind of its binding or
       "withdrawn". None if that is unknown. ``unread``: the store cannot be read.
     - ``kind``: that of the identifier itself; "" if it is not recorded, None if that is unknown.
-    - ``hold``: the hold that stops its redirect now. ``last``: the last trace of its target.
+    - ``hold``: the hold that stops its redirect now. ``last``: the last trace of its target, or of that of ``above``.
     - ``above``, ``resolution``: for an unrecorded identifier, the binding of the container that answers for it, and the
       answer of the resolver.
     - ``successor``: the binding of the name that replaces it.

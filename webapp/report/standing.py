@@ -75,7 +75,7 @@ def standing(record: SiteRecord) -> Standing | None:
     if code in ("container-withdrawn", "hidden"):
         return _withdrawn(None, resolution.successor)
     if resolution.outcome == "held" or resolution.outcome in _PARTS:
-        return _part(resolution, title_of(record.above))
+        return _part(resolution, title_of(record.above), record.last)
     if resolution.outcome == "prefix" and resolution.record is not None:
         headline = _short(resolution.record.what or resolution.record.who or "")
         sentence = Translatable("It is the beginning of names of this site. Its link leads to their description.")
@@ -169,7 +169,7 @@ def _withdrawn(binding: Binding | None, successor: str | None) -> Standing:
     return Standing("withdrawn", *TAGS["withdrawn"], headline, sentence, successor)
 
 
-def _part(resolution: Resolution, title: str) -> Standing:
+def _part(resolution: Resolution, title: str, last: LastTrace | None) -> Standing:
     """Return the standing of an identifier without a record for which a container, a rule or a hold answers."""
     if resolution.hold is not None and resolution.outcome == "held":
         return Standing("on-hold", *TAGS["on-hold"], title, _hold_text(resolution.hold))
@@ -188,6 +188,13 @@ def _part(resolution: Resolution, title: str) -> Standing:
         container=display.percent(above),
         host=host,
     )
+    if last is not None and last.state == "dead":
+        dead = Translatable(
+            "The link of %(container)s has been dead since %(date)s.",
+            container=display.percent(above),
+            date=_day(last.since),
+        )
+        return Standing("part", "warn", TAGS["part"][1], headline, joined(sentence, dead))
     return Standing("part", *TAGS["part"], headline, sentence)
 
 

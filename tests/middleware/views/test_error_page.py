@@ -190,6 +190,33 @@ def test_a_withdrawn_name_with_a_successor_leads_on_with_one_filled_link(held, b
     assert 'rel="successor-version nofollow">Its successor<small>' in unknown
 
 
+def test_a_successor_that_is_not_public_is_not_the_next_step(held, binding):
+    moved = {"status": "withdrawn", "reason": "Twice.", "successor": "ark:12345/new"}
+    store = held(
+        binding("ark:12345/old", "/old", metadata={"what": "The old map"}, **moved),
+        binding("ark:12345/new", "/new", status="reserved", metadata={"what": "Secret"}),
+    )
+    resolution = resolve("ark:12345/old", store.fetch, no_rules, Settings())
+    view = explain(resolution, "https://r.example", "", other=store.fetch(["ark:12345/new"])["ark:12345/new"])
+    page = view.as_html().decode()
+    assert "<h1>This item was withdrawn.</h1>" in page
+    assert 'class="button"' not in page
+    assert '<span class="label">Its successor</span> <a class="mono" href="https://r.example/ark:12345/new"' in page
+    assert "Secret" not in page
+
+
+def test_a_part_of_a_withdrawn_name_leads_to_its_successor(held, binding):
+    moved = {"status": "withdrawn", "passthrough": True, "successor": "ark:12345/new"}
+    store = held(
+        binding("ark:12345/old", "/old", **moved), binding("ark:12345/new", "/new", metadata={"what": "The scan"})
+    )
+    resolution = resolve("ark:12345/old/f1", store.fetch, no_rules, Settings())
+    view = explain(resolution, "https://r.example", "", other=store.fetch(["ark:12345/new"])["ark:12345/new"])
+    page = view.as_html().decode()
+    assert page.count('class="button"') == 1
+    assert 'rel="successor-version nofollow"><bdi>The scan</bdi><small>' in page
+
+
 def test_a_correction_is_the_first_and_only_filled_link(explained):
     page = explained("ark:B5072/x", inspector="").as_html().decode()
     assert page.count('class="button"') == 1

@@ -38,6 +38,7 @@ def test_a_conflict_says_who_changed_what_at_an_address_of_its_own(desk, ada, ja
     assert " ".join(change.text.split()).startswith("jane, ")
     assert "Updated" in change.text
     assert "What" in change.one("strong").text
+    assert [each.text.strip() for each in page.all("dt")] == ["What", "What"]
     saved = save(ada, "Map of Ada", revision=2)
     assert saved.location.startswith("/desk/name?")
     # No other session sees the page.

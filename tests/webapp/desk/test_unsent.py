@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -47,6 +48,23 @@ def test_a_form_is_saved_after_the_user_signs_in_again(desk: Desk, jane: Browser
     saved = again.post("/desk/name/metadata", data=fields(outdated.text), headers=OWN)
     assert saved.status_code == 303
     assert title(desk) == form["m.erc.what"]
+
+
+def test_the_values_have_the_labels_of_their_fields_in_the_language_of_the_page(
+    desk: Desk, jane: Browser, form: dict[str, Any], read_page: Callable[[str], Any]
+) -> None:
+    jane.post("/sign-out")
+    sent = {**form, "once": "a1", "status": "reserved", "target": "https://example.org/b", "resource": "INV 7"}
+    headers = {**OWN, "Accept-Language": "de"}
+    page = read_page(jane.client.post("/desk/name/metadata", data=sent, headers=headers).text).one("dl", "facts")
+    assert [each.text.strip() for each in page.all("dt")] == [
+        "Identifikator",
+        "Was",
+        "Zustand",
+        "Ziel",
+        "Inventarnummer",
+    ]
+    assert [each.text.strip() for each in page.all("dd")][2] == "Reserviert"
 
 
 @pytest.mark.one_setup

@@ -30,7 +30,7 @@ from ...management.acting import acting, change_name
 from ...management.permissions import require_administrator, require_granted
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, see_other
-from ..forms import FieldProblem
+from ..forms import FieldProblem, field_label
 from . import forms
 from .history import changes_of, differences
 from .new import put_done
@@ -261,7 +261,7 @@ def _conflict(error: Stale) -> AnyResponse:
         more_later=max(0, len(later) - MAX_LATER),
         form=form,
         yours=[
-            (field.removeprefix("m.erc.").removeprefix("m."), text)
+            (field_label(field), text)
             for field, text in form
             if field != "name" and not forms.is_recorded(field, text, error.existing.metadata)
         ],
