@@ -331,9 +331,8 @@ class Bindings:
         return binding
 
     def __contains__(self, identifier: Name) -> bool:
-        """Return whether the name ``identifier`` is recorded, in any spelling, as ``"ark:/12345/x" in bindings``.
-
-        Raises :class:`BindingError` for a text that is not an identifier.
+        """Return whether a name in any spelling is recorded. Raises :class:`BindingError` for a text that is not an
+        identifier.
         """
         return self.lookup(identifier) is not None
 

@@ -174,12 +174,12 @@ class Prefixes:
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly the NAAN or shoulder ``prefix``, or None if no record exists."""
+        """Return the record of exactly this NAAN or shoulder, or None."""
         key = prefixes.check_prefix(prefix, self._bindings.naming)
         return next((record for record in self.list() if record.prefix == key), None)
 
     def history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming))
 
     def remembered(self) -> PrefixRecords:
@@ -244,7 +244,7 @@ class Rules:
         )
 
     def history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
         return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.naming))
 
     def list(self) -> list[Rule]:

@@ -73,7 +73,7 @@ class Snapshot(Protocol):
         ...
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Return the rows of a table from ``since`` on, with the columns ``names`` or all. For a table file, these are
+        """Yield the rows of a table from ``since`` on, with the columns ``names`` or all. For a table file, these are
         the rows that its import would create.
         """
         ...
@@ -93,7 +93,7 @@ class Snapshot(Protocol):
         ...
 
     def has_names(self, prefix: str) -> bool:
-        """Return whether a name begins with ``prefix``, which is in normal form."""
+        """Return whether a name begins with a text in normal form."""
         ...
 
     def served(self) -> tuple[int, str | None]:
@@ -142,7 +142,7 @@ class Store(Protocol):
         ...
 
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
-        """Return the bindings of the names ``identifiers`` as :meth:`fetch`, and the last traces of their targets."""
+        """Return the bindings of names as :meth:`fetch`, and the last traces of their targets, both by key."""
         ...
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -236,7 +236,7 @@ class Store(Protocol):
         ...
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
+        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
         ...
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -244,7 +244,7 @@ class Store(Protocol):
         ...
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
+        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         ...
 
     def recorded_branding(self) -> str | None:

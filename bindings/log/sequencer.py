@@ -84,7 +84,7 @@ class EventRow(NamedTuple):
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> EventRow:
-        """Convert the row ``row`` of the table ``events``, with the columns of the queries of this module."""
+        """Convert a row of the table ``events``, with the columns of the queries of this module."""
         first_value = _FIRST_TEXT + len(_TEXTS)
         return cls._make([*row[:_FIRST_TEXT], tuple(row[_FIRST_TEXT:first_value]), tuple(row[first_value:])])
 

@@ -56,7 +56,7 @@ class Actor:
         return replace(self, at_end=(*self.at_end, record))
 
     def may_change(self, key: str) -> bool:
-        """Return whether the grants of the actor permit changes of the name with the key ``key``."""
+        """Return whether the grants of the actor permit changes of the name with this key."""
         return self.grants is None or key.startswith(self.grants)
 
     @property
@@ -69,7 +69,7 @@ class Actor:
         return True
 
     def require_granted(self, key: str) -> None:
-        """Raise :class:`BindingError` with the code ``not-granted`` if the actor cannot change the name ``key``."""
+        """Raise :class:`BindingError` (``not-granted``) if the actor cannot change the name with this key."""
         if not self.may_change(key):
             raise BindingError("not-granted", identifier=key)
 

@@ -66,7 +66,7 @@ class BindingsUnavailable(RuntimeError):
 
 
 class NoTables(BindingsUnavailable):
-    """Raised if the database ``database`` does not exist, or has no tables of Ararat yet."""
+    """Raised if a database does not exist, or has no tables of Ararat yet."""
 
     def __init__(self, message: str, database: str) -> None:
         super().__init__(message)
@@ -131,7 +131,7 @@ class BindingError(CatalogueError):
         return cls(error.problem.code, error.problem.message, identifier=identifier).with_suggestion(error.text)
 
     def with_suggestion(self, text: str) -> Self:
-        """Return this error with the identifier that the text ``text`` probably means, if there is one."""
+        """Return this error with the identifier that a text probably means, if there is one."""
         if corrections := suggestions(text):
             self.suggestion = display.percent(corrections[0].identifier)
         return self

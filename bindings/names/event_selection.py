@@ -38,8 +38,8 @@ class NumberedEvent(NamedTuple):
 
 
 class EventPage(NamedTuple):
-    """A page of a list of changes. ``next`` is the argument ``below`` of the next page, or None at the end.
-    ``unreadable`` has the keys of rows that cannot be read.
+    """A page of a list of changes. ``next`` is the ``cursor`` of the next page, or None at the end. ``unreadable`` has
+    the keys of rows that cannot be read.
     """
 
     events: list[NumberedEvent]

@@ -38,12 +38,10 @@ class SettingStore(Protocol):
     """A store of named texts (settings), such as the owners of UUIDs. A transaction of a database has these methods."""
 
     def setting(self, name: str) -> str | None:
-        """Return the value of the setting ``name`` in the store, or None if it is not set."""
+        """Return the value of a setting, or None if it is not set."""
         ...
 
-    def set_setting(self, name: str, value: str) -> None:
-        """Set the setting ``name`` to ``value`` in the store."""
-        ...
+    def set_setting(self, name: str, value: str) -> None: ...
 
 
 class TemporarySettings:

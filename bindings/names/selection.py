@@ -133,7 +133,7 @@ class Selection:
         )
 
     def contains_words(self, binding: Binding) -> bool:
-        """Return whether the metadata, the resource or a target of the name ``binding`` contains all words."""
+        """Return whether the metadata, the resource or a target of a name contains all words."""
         return folding.contains(folding.text_of(binding), folding.parts(self.words))
 
     def _includes_number(self, binding: Binding) -> bool:
@@ -158,7 +158,7 @@ class Selection:
 class Page(NamedTuple):
     """A page of a list of names.
 
-    - ``next``: the argument ``after`` for the next page, or None at the end.
+    - ``next``: the ``cursor`` of the next page, or None at the end.
     - ``unreadable``: the names of rows that cannot be read.
     - ``note``: a sentence if the search for words did not work as documented.
     - ``searched``: the last name or row that was compared, if the time ended before the page was full. ``next``

@@ -36,7 +36,7 @@ def number_of(*work: object) -> int:
 
 
 def read(transaction: Transaction, run: int) -> RunProgress | None:
-    """Return the progress of the run with the number ``run``, or None if it has written nothing."""
+    """Return the progress of a run, or None if it has written nothing."""
     # SQLAlchemy and the tables are loaded by the first change, not by the import of a module.
     from sqlalchemy import select
 
@@ -51,7 +51,7 @@ def read(transaction: Transaction, run: int) -> RunProgress | None:
 
 
 def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
-    """Record the ``progress`` of the run with the number ``run``, instead of an earlier one."""
+    """Record the progress of a run, instead of an earlier one."""
     from sqlalchemy import insert
 
     from ..storage.tables.desk_tables import bulk_progress
@@ -63,7 +63,7 @@ def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
 
 
 def forget(transaction: Transaction, run: int) -> None:
-    """Delete the progress of the run with the number ``run``."""
+    """Delete the progress of a run."""
     from sqlalchemy import delete
 
     from ..storage.tables.desk_tables import bulk_progress

@@ -64,7 +64,7 @@ class _NamedBytesIO(BytesIO):
 
 
 def fingerprint(path: Path) -> Fingerprint | None:
-    """Return a value that changes if the file ``path`` is replaced or changed. Return None if it cannot be checked."""
+    """Return a value that changes if a file is replaced or changed, or None if it cannot be checked."""
     try:
         return _fingerprint_of(path.stat())
     except OSError:

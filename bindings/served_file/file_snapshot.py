@@ -34,7 +34,7 @@ class FileSnapshot:
         self._prefixes = table.prefixes()
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Return the rows that an import of the file would create. With ``since``, all if the file was changed at that
+        """Yield the rows that an import of the file would create. With ``since``, all if the file was changed at that
         time or later, else none.
         """
         if since is not None and self._table.changed < since:
@@ -44,7 +44,7 @@ class FileSnapshot:
         return (tuple(row[place] for place in places) for row in rows) if places else rows
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings by key. ``unreadable`` is not called, because a file is read as a whole."""
+        """Yield all bindings by key. ``unreadable`` is not called, because a file is read as a whole."""
         return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
@@ -69,7 +69,7 @@ class FileSnapshot:
         return file_rows.last_events(self._table)
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return None, because a file has no earlier events. ``key`` and ``revision`` are ignored."""
+        """Return None, because a file has no earlier events."""
         return None
 
     def faults(self) -> Iterator[Contradiction]:

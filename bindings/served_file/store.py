@@ -127,7 +127,7 @@ class FileStore:
         return {name: bindings[name] for name in identifiers if name in bindings}
 
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
-        """Return the bindings of the names ``identifiers`` as :meth:`fetch`, and no traces: a file records none."""
+        """Return the bindings of names as :meth:`fetch`, and no traces: a file records none."""
         return self.fetch(identifiers), {}
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -148,11 +148,11 @@ class FileStore:
         return False
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return an empty dict: a file has no actors. ``identifiers`` are ignored."""
+        """Return an empty dict: a file has no actors."""
         return {}
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return an empty dict: a file has no actors. ``identifiers`` are ignored."""
+        """Return an empty dict: a file has no actors."""
         return {}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
@@ -208,7 +208,6 @@ class FileStore:
         return Page(names, cursor(*(last[1:] if sort == "name" else last)), [])
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
-        """Return the first names below the name ``identifier``, at most ``most``, in the order of their keys."""
         table = self._current().bindings
         below = (key for key in table if key.startswith((f"{identifier}.", f"{identifier}/")))
         return [table[key] for key in heapq.nsmallest(most, below)]
@@ -225,11 +224,11 @@ class FileStore:
         return FileRanges(self._current().bindings)
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return an empty list, because a file records no operations. ``before`` and ``limit`` are ignored."""
+        """Return an empty list, because a file records no operations."""
         return []
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return an empty page: a file has no events. ``selection``, ``below`` and ``limit`` are ignored."""
+        """Return an empty page: a file has no events."""
         return EventPage([], None, [])
 
     def rules_version(self) -> str:
@@ -258,7 +257,7 @@ class FileStore:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return an empty list, because a file has no history: the operator keeps it in Git. ``prefix`` is ignored."""
+        """Return an empty list, because a file has no history: the operator keeps it in Git."""
         return []
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -266,7 +265,7 @@ class FileStore:
         return self._current().prefixes()
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return an empty list, because a file has no history: the operator keeps it in Git. ``prefix`` is ignored."""
+        """Return an empty list, because a file has no history: the operator keeps it in Git."""
         return []
 
     def recorded_branding(self) -> None:

@@ -48,7 +48,7 @@ class FileBindings(Mapping[str, Binding]):
         self._lines: dict[str, tuple[object, ...] | Binding] = {}
 
     def add(self, line: Fields | Binding) -> None:
-        """Add the name of ``line``, one line of the table file: its checked fields, or a whole binding."""
+        """Add the name of a line: its checked fields, or a whole binding."""
         if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
         else:
@@ -94,11 +94,11 @@ class FileTable(NamedTuple):
     held: list[str]
 
     def line(self, key: str) -> int:
-        """Return the number of the line of the table file that binds the name with the key ``key``, from 1."""
+        """Return the number, from 1, of the line that binds the name with this key."""
         return self.lines[self._index(key)]
 
     def states_status(self, key: str) -> bool:
-        """Return whether the line of the name ``key`` in the table file has a value in the column "status"."""
+        """Return whether the line of a name has a value in the column "status"."""
         return bool(self.stated[self._index(key)])
 
     def prefixes(self) -> list[PrefixRecord]:

@@ -407,7 +407,7 @@ class Lists:
         has_trigrams: bool = True,
         is_ordered: bool = True,
     ) -> Iterator[_Query]:
-        """Return the queries whose rows, one after the other, are the list. ``read`` serves to choose the best ones."""
+        """Yield the queries whose rows, one after the other, are the list. ``read`` serves to choose the best ones."""
         words = self._match(selection) if has_trigrams and (selection.words or selection.element) else None
         if selection.sort is None and words is not None and (selection.words or selection.element):
             yield self._by_words(selection, after, words, read)
@@ -448,7 +448,7 @@ class Lists:
     def _by_column(
         self, selection: Selection, after: str | None, words: list[SqlCondition] | None, read: Read | None
     ) -> Iterator[_Query]:
-        """Return the queries for a list in the order of a column. The names without a value are at the end."""
+        """Yield the queries for a list in the order of a column. The names without a value are at the end."""
         order = selection.order
         column = self._ordered[order]
         direction = " DESC" if selection.descending else ""

@@ -106,24 +106,20 @@ class DatabaseRanges:
         return low if low is None or high is None else between(low, high)
 
     def sample(self, start: str, end: str) -> list[str]:
-        """Return the keys of the sample from the key ``start`` to before the key ``end``, in order."""
         return [key for (key,) in self._read(self.sample_sql, (start, end))]
 
     def first_public(self, start: str, end: str) -> str | None:
-        """Return the first key from ``start`` to before ``end`` of a name that is or was public, or None."""
         # Most names are public, so the first one is read without the number of the others.
         return self._key(self.first_sql, start, min(end, behind(start))) or next(
             self._key_of_each(self.first_sql, start, end), None
         )
 
     def state(self, start: str, end: str) -> RangeState:
-        """Return the state of the names from the key ``start`` to before the key ``end``."""
         rows = [self._read(self.state_sql, step)[0] for step in self._steps(start, end)]
         changed = max((row[2] for row in rows if row[2] is not None), default=None)
         return RangeState(sum(row[0] for row in rows), sum(int(row[1]) for row in rows), _time(changed))
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return at most ``most`` live and listed names from the key ``start`` to before the key ``end``, in order."""
         for step in self._steps(start, end):
             if rows := self._read(self.live_sql, (*step, most)):
                 return [LiveName(key, identifier, _time(changed)) for key, identifier, changed in rows]
@@ -169,21 +165,18 @@ class FileRanges:
         return between(within[0], within[-1]) if within else next(iter(public), None)
 
     def sample(self, start: str, end: str) -> list[str]:
-        """Return no keys."""
+        """Return no keys: the names are in memory."""
         return []
 
     def first_public(self, start: str, end: str) -> str | None:
-        """Return the first key from ``start`` to before ``end`` of a name that is or was public, or None."""
         return next((key for key in self._keys_of(start, end) if _is_public(self._bindings[key])), None)
 
     def state(self, start: str, end: str) -> RangeState:
-        """Return the state of the names from the key ``start`` to before the key ``end``."""
         public = [each for key in self._keys_of(start, end) if _is_public(each := self._bindings[key])]
         changed = max((each.recorded_at for each in public), default=None)
         return RangeState(len(public), sum(each.revision for each in public), changed)
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return at most ``most`` live and listed names from the key ``start`` to before the key ``end``, in order."""
         names: list[LiveName] = []
         for key in self._keys_of(start, end):
             if len(names) == most:

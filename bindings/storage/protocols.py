@@ -90,7 +90,7 @@ class ReadableDatabase(Protocol):
         ...
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether a connection can be used again after the error ``error``, such as a time limit."""
+        """Return whether a connection can be used again after an error, such as a time limit."""
         ...
 
 

@@ -109,7 +109,7 @@ def last_event_of(state: Row) -> LastEvent:
 
 
 def row_of(binding: Binding) -> Row:
-    """Convert the binding ``binding`` to a row with the columns :data:`STATE`."""
+    """Convert a binding to a row with the columns :data:`STATE`."""
     identifier = binding.identifier
     key = index_key(identifier)
     values: dict[str, Any] = binding.__dict__ | {
@@ -156,7 +156,7 @@ class NewRows:
 
 
 def date_again(rows: Iterable[list[Any]], before: datetime, now: datetime) -> None:
-    """Set the times of ``rows``, which are those of new names (:class:`NewRows`), from ``before`` to ``now``."""
+    """Set the times of rows of new names (:class:`NewRows`) from ``before`` to ``now``."""
     old, new = rfc3339(before), rfc3339(now)
     for row in rows:
         for place in _TIME_PLACES:
@@ -172,12 +172,14 @@ def element_text(element: str, text: str) -> str:
 
 
 def search_of(binding: Binding) -> Row:
-    """Return the values of the search columns (:data:`SEARCH`) for the binding ``binding``."""
+    """Return the values of the search columns (:data:`SEARCH`) for a binding."""
     return text_of(binding), sorted_title(binding.metadata)
 
 
 def search_of_row(row: Row) -> Row:
-    """Return the search columns (:data:`SEARCH`) for a row; None for one that :func:`binding_of` cannot read."""
+    """Return the search columns (:data:`SEARCH`) for a row. All are None for one that :func:`binding_of` cannot
+    read.
+    """
     try:
         return search_of(binding_of(row))
     except UnreadableBinding:
@@ -185,7 +187,7 @@ def search_of_row(row: Row) -> Row:
 
 
 def column_value(field: Field, value: Any) -> str | int | None:
-    """Convert ``value``, the value of the field ``field`` of a binding, to the value in its database column."""
+    """Convert the value of a field of a binding to the value in its database column."""
     match field.type:
         case "texts":
             return _TO_JSON(dict(value)) if value else None
@@ -204,7 +206,7 @@ def metadata_of(stored: str | None) -> Mapping[str, str]:
 
 
 def rule_of(row: Row) -> Rule:
-    """Convert the row ``row`` of the table ``rules`` to a rule."""
+    """Convert a row of the table ``rules`` to a rule."""
     prefix, template, redirect, changed, actor = row
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
 

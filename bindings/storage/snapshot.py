@@ -41,7 +41,6 @@ class DatabaseSnapshot:
         self._database = database
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Yield all bindings by key, also of reserved names. Without ``unreadable``, an unreadable row raises."""
         for row in self._database.stream(self._connection, self._statements.all):
             try:
                 binding = binding_of(row)
@@ -61,7 +60,6 @@ class DatabaseSnapshot:
         return self._connection.execute(query, parameters).fetchall()
 
     def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
-        """Yield the rows of a table in the order of its key, from ``since`` on, with the columns ``names`` or all."""
         quote = self._database.engine.dialect.identifier_preparer.quote
         columns = ", ".join(quote(name) for name in names or table.columns.keys())
         key = ", ".join(quote(column.name) for column in table.primary_key)
@@ -70,12 +68,10 @@ class DatabaseSnapshot:
         return self._database.stream(self._connection, f"SELECT {columns} FROM {table}{where} ORDER BY {key}")
 
     def last_events(self) -> Iterator[LastEvent]:
-        """Yield the last event of each name, also of a deleted name, in the order of the keys."""
         for row in self._database.stream(self._connection, self._statements.last_events):
             yield last_event_of(tuple(row))
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event, or None if it does not exist."""
         row = self._connection.execute(self._statements.one_event, (key, revision)).fetchone()
         return row and tuple(row)
 
@@ -86,7 +82,6 @@ class DatabaseSnapshot:
         return faults(self._connection, self._database)
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
-        """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return set()
@@ -94,18 +89,15 @@ class DatabaseSnapshot:
         return {keys[key] for key, due in rows if due is None or due <= rfc3339(self._now)}
 
     def in_other_case(self) -> dict[str, str]:
-        """Return the live URNs that differ from another live URN in the case of their letters only, with the other."""
         lives = f"FROM bindings WHERE {IS_URN} AND status = 'live'"
         query = f"SELECT min(key), max(key) {lives} GROUP BY lower(key) HAVING count(*) > 1"
         pairs = self.read(query, ())
         return {name: other for first, last in pairs for name, other in ((first, last), (last, first))}
 
     def has_names(self, prefix: str) -> bool:
-        """Return whether a name begins with ``prefix``, which is in normal form."""
         return bool(self.read(self._statements.begins, (prefix, f"{prefix}{LAST}")))
 
     def served(self) -> tuple[int, str | None]:
-        """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         groups = self._counts.groups().items()
         number = sum(names for group, names in groups if group.kind == "served" and group.state == "live")
         rows = self.read(self._statements.first_served, [rfc3339(self._now)]) if number else []
@@ -116,7 +108,6 @@ class DatabaseSnapshot:
         return KeptCounts(self.read, Dialect(self._database.dialect_name).marked, lambda: self._now)
 
     def settings(self) -> Iterator[RuleRow | Setting]:
-        """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
         rules = map(rule_of, self._database.stream(self._connection, self._statements.rules))
         for rule in sorted(rules, key=lambda rule: rule.prefix):
             yield RuleRow(rule.prefix, rule.template, rule.redirect)
@@ -125,14 +116,11 @@ class DatabaseSnapshot:
                 yield row
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of NAANs and shoulders in the order of their prefixes, with the field ``rule`` not set."""
         rows = self._database.stream(self._connection, self._statements.prefixes)
         return sorted(map(prefix_record_of, rows), key=lambda record: record.prefix)
 
     def selectors(self) -> list[str]:
-        """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
         return sorted(self._counts.members("selectors"))
 
     def elements(self) -> list[str]:
-        """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
         return sorted(name for name in self._counts.members("elements") if not metadata.has_short_name(name))

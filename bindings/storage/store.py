@@ -158,7 +158,6 @@ class DatabaseStore:
 
     @property
     def recorded(self) -> RecordedNames:
-        """Return the lookups of recorded names that the warnings about new names need."""
         return RecordedNames(self._rows, self._database)
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -190,7 +189,6 @@ class DatabaseStore:
         return rfc3339(self._clock()) if self._rows(self._statements.first_embargo, ())[0][0] else ""
 
     def has_due(self) -> bool:
-        """Return whether the embargo of a reserved name has ended and its publication is not written yet."""
         return bool((now := self._now()) and self._rows(self._statements.due, (now,)))
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
@@ -233,7 +231,6 @@ class DatabaseStore:
         return None
 
     def log_key(self) -> str | None:
-        """Return the public key of the public log of the database. Return None if it has no log."""
         for (key,) in self._rows(self._statements.log_key, ()):
             return key
         return None
@@ -264,7 +261,6 @@ class DatabaseStore:
             return self.lists.count(self.lists.at_the_time(snapshot.read), selection, by)
 
     def ranges(self) -> DatabaseRanges:
-        """Return an object that divides the names into ranges of their keys."""
         from .name_ranges import DatabaseRanges
 
         return DatabaseRanges(self._rows, self.lists.marked("?"), self._now)
@@ -300,7 +296,6 @@ class DatabaseStore:
         return [tuple(row[1:]) for row in rows if row[1] is not None]
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``."""
         return self.lists.operations(self._rows_of_list, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
@@ -319,7 +314,6 @@ class DatabaseStore:
         return self._rows(_RULES_VERSION_SQL, ())[0][0]
 
     def rules(self) -> list[Rule]:
-        """Return the rules of all NAANs and shoulders, in any order."""
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def holds(self) -> list[Hold]:
@@ -327,33 +321,27 @@ class DatabaseStore:
         return [each for each in holds if each is not None]
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns of names that were minted with a check character. They detect typing errors in names."""
         patterns = (Pattern.of_counter(name) for name, _ in self._rows(self._statements.settings, ()))
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
         return [
             RuleEvent(action, name, template, redirect, datetime.fromisoformat(changed), actor)
             for action, name, template, redirect, changed, actor in self._rows(self._statements.rule_history, (prefix,))
         ]
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
         return [prefix_record_of(row) for row in self._rows(self._statements.prefixes, ())]
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
         rows = self._rows(self._statements.prefix_history, (prefix,))
         return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
 
     def recorded_branding(self) -> str | None:
-        """Return the recorded branding (:mod:`ararat.bindings.names.branding.stored`) as JSON, or None."""
         rows = self._rows(_BRANDING_SQL, ())
         return rows[0][0] if rows else None
 
     def recorded_brandings(self) -> list[str]:
-        """Return the recorded branding and all earlier ones as JSON, in any order."""
         return [text for (text,) in self._rows(_BRANDINGS_SQL, ())]
 
     @contextmanager

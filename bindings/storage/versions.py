@@ -34,7 +34,7 @@ def number_of(version: str | None) -> int | None:
 
 
 def no_database(database: Database) -> NoTables:
-    """Return the error for the database ``database`` that does not exist or has no tables of Ararat."""
+    """Return the error for a database that does not exist or has no tables of Ararat."""
     from ..names.errors import NoTables  # loaded here, so that `ararat --version` starts fast
 
     return NoTables(f"{database} does not exist or has no tables of Ararat", str(database))

@@ -117,7 +117,7 @@ class ThreadSlots:
             self._own.is_apart = False
 
     def use(self, number: int | None) -> None:
-        """Set the number of threads of this process to ``number``, at least 1. None lets :attr:`number` find it out."""
+        """Set the number of threads of this process, at least 1. None lets :attr:`number` find it out."""
         if number is not None and number < 1:
             raise ValueError(f"threads: {number} is too small; set at least 1")
         self._given = number
@@ -137,11 +137,11 @@ class ThreadSlots:
         return max(1, self.number - _KEPT_FREE)
 
     def limit(self, work: Work) -> int:
-        """Return the maximum number of threads that the kind of work ``work`` holds, at least 1."""
+        """Return the maximum number of threads that this kind of work holds, at least 1."""
         return min(max(1, self.number // _SHARES[work]), _MOST.get(work, self.number))
 
     def in_use(self, work: Work | None = None) -> int:
-        """Return the number of occupied slots of the kind of work ``work``; None means all kinds."""
+        """Return the number of occupied slots of this kind of work; None means all kinds."""
         with self._lock:
             return len(self._of(work))
 

@@ -38,7 +38,7 @@ class Checkpoint:
 
     @classmethod
     def of_text(cls, text: str) -> Checkpoint:
-        """Parse ``text``, the signed text of a checkpoint. Raises :class:`LogError` for any other text."""
+        """Parse the signed text of a checkpoint. Raises :class:`LogError` for any other text."""
         if not text.endswith("\n"):
             raise LogError("the checkpoint does not end with a line end")
         origin, *rest = text.removesuffix("\n").split("\n")

@@ -105,7 +105,7 @@ class VerifierKey:
         return key
 
     def verify(self, text: bytes, signature: bytes) -> bool:
-        """Return whether ``signature`` is a signature of the note ``text`` by this key."""
+        """Return whether a signature of the text of a note is by this key."""
         message = self.algorithm.message(text, signature_time(self.algorithm, signature))
         return _is_signed(self.public, signature[_TIME_BYTES if self.algorithm.has_time else 0 :], message)
 

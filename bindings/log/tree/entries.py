@@ -76,7 +76,7 @@ class LogEntry:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> LogEntry:
-        """Parse the bytes of the log entry ``content``. Raises :class:`LogError` for any other content."""
+        """Parse the bytes of a log entry. Raises :class:`LogError` for any other content."""
         match = _ENTRY.fullmatch(content)
         if match is None:
             raise LogError(f"the entry {display.escape(content[:60].decode('latin-1'))} is not {VERSION}")

@@ -41,7 +41,7 @@ class Proof:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Proof:
-        """Parse the proof file ``content``, without verifying it. Raises :class:`LogError` for any other content."""
+        """Parse a proof file, without verifying it. Raises :class:`LogError` for any other content."""
         if len(content) > MAX_BYTES:
             raise LogError(f"the proof has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
         head, separator, checkpoint = content.partition(b"\n\n")

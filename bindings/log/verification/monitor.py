@@ -60,7 +60,7 @@ class LogSource(Protocol):
         ...
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of the tile ``tile`` of the public log. Raises :class:`LogError` if it does not exist."""
+        """Return the content of a tile of the public log. Raises :class:`LogError` if it does not exist."""
         ...
 
 

@@ -82,9 +82,7 @@ def check(values: Mapping[Field, str | None]) -> Branding:
 
 
 def check_field(field: Field, text: str | None) -> str | None:
-    """Check ``text``, the value of the field ``field`` of a branding. Return its stored form, or None if it is
-    empty.
-    """
+    """Return the text of a field of a branding in stored form, or None if it is empty."""
     if text is None or (isinstance(text, str) and not (text := text.strip())):
         return None
     if field == "logo":

@@ -152,7 +152,7 @@ def warnings_about(
 
 
 def of_binding(binding: Binding) -> list[NameWarning]:
-    """Return warnings about data of persons in ``binding``: in its name, target, resource and metadata."""
+    """Return warnings about data of persons in the name, target, resource and metadata of a binding."""
     return warnings_about(binding.spelling, binding.target, binding.resource, binding.metadata)
 
 

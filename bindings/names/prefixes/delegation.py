@@ -49,7 +49,7 @@ def read_lineage(text: str | None) -> list[Predecessor]:
 
 
 def write_lineage(predecessors: list[Predecessor]) -> str:
-    """Return ``predecessors``, the earlier institutions of a prefix, as the JSON text of its record."""
+    """Return the earlier institutions of a prefix as the JSON text of its record."""
     return json.dumps([each.as_dict() for each in predecessors], ensure_ascii=False)
 
 

@@ -138,8 +138,8 @@ class Pattern:
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """Return the name with the number ``number``, from 0 to ``numbers`` - 1. None if minting skips it, as a URN
-        that breaks a rule of its namespace, such as the check digit of an ISBN.
+        """Return the name of a number from 0 to ``numbers`` - 1. None if minting skips it, as a URN that breaks a rule
+        of its namespace, such as the check digit of an ISBN.
 
         >>> Pattern("ark:13030/xf9", 4, check="noid").name(3 * 29**3 + 14 * 29**2 + 24 * 29 + 2)
         'ark:13030/xf93gt2q'

@@ -190,7 +190,7 @@ class PrefixEvent(NamedTuple):
 
 
 class InheritedText(NamedTuple):
-    """The text ``text`` that a name inherits from the record of ``prefix``, such as a persistence statement."""
+    """The text that a name inherits from the record of ``prefix``, such as a persistence statement."""
 
     text: str
     prefix: str
@@ -266,7 +266,7 @@ class PrefixRecords:
         return [Pattern(prefix, *form) for prefix, form in forms if form is not None and form.check]
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly the prefix ``prefix`` in stored form, such as ``ark:12345/x5``, or None."""
+        """Return the record of exactly this prefix in stored form, such as ``ark:12345/x5``, or None."""
         return self._records.get(prefix)
 
     @property
@@ -323,7 +323,7 @@ class PrefixRecords:
                 raise MintedElsewhere(record.where_minted, record.minter, identifier=beginning)
 
     def is_minted_here(self, key: str) -> bool:
-        """Return whether the name ``key`` can be minted here. Names of a delegated or retired prefix cannot."""
+        """Return whether a name can be minted here. Names of a delegated or retired prefix cannot."""
         try:
             self.require_minted_here(key)
         except BindingError:

@@ -212,11 +212,11 @@ class PostgreSQL:
         return None
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False, because a server is not a file. ``before`` and ``now`` are ignored."""
+        """Return False, because a server is not a file."""
         return False
 
     def connect_to_read(self) -> PreparedConnection | _PooledConnection:
-        """Open a connection that cannot write. Its statements have a time limit of at most one second."""
+        """Open a connection that cannot write. Its statements have the limit of a reader, ``read_seconds``."""
         from .prepared import PreparedConnection
 
         if not self._is_behind_pooler:
@@ -297,7 +297,7 @@ class PostgreSQL:
         return make_conninfo("", **parameters), {} if password is None else {"PGPASSWORD": str(password)}
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Do nothing: PostgreSQL removes its write-ahead log itself. ``failure`` is ignored."""
+        """Do nothing: PostgreSQL removes its write-ahead log itself."""
 
     def erase_deleted(self) -> None:
         """Do nothing: the server keeps deleted rows until ``VACUUM``."""
@@ -394,7 +394,7 @@ class PostgreSQL:
         return isinstance(error, self._psycopg.errors.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection can be used again after the error ``error``, such as a time limit."""
+        """Return whether the connection can be used again after an error, such as a time limit."""
         return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
 
     def is_missing_table(self, error: Exception) -> bool:

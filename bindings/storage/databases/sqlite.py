@@ -433,7 +433,7 @@ class SQLite:
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
     def outcome(self, transaction: str) -> bool | None:
-        """Return None: the answer of a function of this process cannot be lost. ``transaction`` is ignored."""
+        """Return None: the answer of a function of this process cannot be lost."""
         return None
 
     def close_writers(self) -> None:

@@ -204,7 +204,7 @@ def fill(dialect: str) -> list[str]:
 
 
 def count_again(connection: Connection) -> None:
-    """Count all names of a database again. ``connection`` is an open connection to it."""
+    """Count all names of a database again."""
     for statement in fill(connection.dialect.name):
         connection.exec_driver_sql(statement)
 

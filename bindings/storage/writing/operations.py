@@ -128,14 +128,14 @@ class Operations:
         return stop(self._connection, number, when)
 
     def go_on(self, number: int) -> None:
-        """Let the operation ``number`` continue after its job has failed. Raises like :meth:`require_in_effect`."""
+        """Let an operation continue after its job has failed. Raises like :meth:`require_in_effect`."""
         # After the lock: an undo that begins now waits, and is refused.
         of_number = schema.operations.c.id == number
         self._connection.execute(update(schema.operations).where(of_number).values(finished=None))
         self.require_in_effect(number)
 
     def is_running(self, number: int) -> bool:
-        """Return whether the operation ``number`` has neither ended nor been undone, so that a run can continue it."""
+        """Return whether an operation has neither ended nor been undone, so that a run can continue it."""
         found = self.get(number)
         return found.finished is None and found.undone_by is None
 
@@ -165,7 +165,7 @@ class Operations:
             self._rows(select(_OPERATIONS.id).where(_OPERATIONS.id == number).with_for_update(read=True))
 
     def changed_by(self, number: int, keys: Sequence[str]) -> set[str]:
-        """Return those of ``keys`` that the operation ``number`` has changed."""
+        """Return those of ``keys`` that an operation has changed."""
         changed = select(_EVENTS.key).distinct().where(self._is_one_of(keys), _EVENTS.operation == number)
         return {key for (key,) in self._rows(changed)}
 
@@ -190,7 +190,7 @@ class Operations:
         return self._stream(select(_BINDINGS.key).where(keys.condition()))
 
     def keys_of(self, number: int) -> Iterator[str]:
-        """Yield the keys of the names that the operation with the number ``number`` changed. A key can be repeated."""
+        """Yield the keys of the names that an operation changed. A key can be repeated."""
         return self._stream(select(_EVENTS.key).where(_EVENTS.operation == number))
 
     def keys_withdrawn_by(self, number: int) -> Iterator[str]:

@@ -446,7 +446,7 @@ class Transaction:
         self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
 
     def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete the rule of the prefix ``prefix`` and add the event "removed" to its history. Earlier events stay."""
+        """Delete the rule of a prefix, and add the event "removed" to its history. Earlier events stay."""
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
@@ -506,11 +506,11 @@ class Transaction:
         return list(self.connection.execute(select(schema.rules.c.prefix)).scalars())
 
     def setting(self, name: str) -> str | None:
-        """Return the value of the setting ``name`` in the table ``ararat``, or None if it is not set."""
+        """Return a value of the table ``ararat``, or None if it is not set."""
         return self.connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == name)).scalar()
 
     def set_setting(self, name: str, value: str) -> None:
-        """Set the setting ``name`` to ``value`` in the table ``ararat``."""
+        """Set a value of the table ``ararat``."""
         updated = self.connection.execute(
             update(schema.meta).where(schema.meta.c.name == name).values(value=value)
         ).rowcount
