@@ -85,6 +85,16 @@ SELECT 'delete', id, OLD.search_text FROM search_names WHERE key = OLD.key AND O
 _REMEMBER = """INSERT INTO search_trigrams (rowid, text)
 SELECT id, NEW.search_text FROM search_names WHERE key = NEW.key AND NEW.search_text IS NOT NULL;"""
 _FTS5 = "text, content='', detail=none, columnsize=0, tokenize='trigram case_sensitive 1'"
+ADDED_TRIGGER = "bindings_search_added"
+"""The trigger of SQLite that adds the trigrams of a new name. A transaction with many new names adds them at once."""
+
+ADDED_STATEMENT = f"""
+CREATE TRIGGER {ADDED_TRIGGER} AFTER INSERT ON bindings WHEN NEW.search_text IS NOT NULL BEGIN
+INSERT INTO search_names (key) VALUES (NEW.key);
+{_REMEMBER}
+END"""
+"""The statement that creates :data:`ADDED_TRIGGER`."""
+
 _SQLITE = (
     *_INDEXES,
     f"CREATE INDEX bindings_resource ON bindings ({RESOURCE}, key) WHERE resource IS NOT NULL",
@@ -94,11 +104,7 @@ _SQLITE = (
     "CREATE TABLE search_names (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE)",
     # The trigrams without their places: with them, an import takes twice as long.
     f"CREATE VIRTUAL TABLE search_trigrams USING fts5 ({_FTS5})",
-    f"""
-CREATE TRIGGER bindings_search_added AFTER INSERT ON bindings WHEN NEW.search_text IS NOT NULL BEGIN
-INSERT INTO search_names (key) VALUES (NEW.key);
-{_REMEMBER}
-END""",
+    ADDED_STATEMENT,
     f"""
 CREATE TRIGGER bindings_search_changed AFTER UPDATE ON bindings WHEN OLD.search_text IS NOT NEW.search_text BEGIN
 {_FORGET}
@@ -111,9 +117,10 @@ CREATE TRIGGER bindings_search_deleted AFTER DELETE ON bindings WHEN OLD.search_
 DELETE FROM search_names WHERE key = OLD.key;
 END""",
 )
+_FOUND = "SELECT id, search_text FROM search_names JOIN bindings USING (key)"
 _FILL = (
     "INSERT INTO search_names (key) SELECT key FROM bindings WHERE search_text IS NOT NULL ORDER BY key",
-    "INSERT INTO search_trigrams (rowid, text) SELECT id, search_text FROM search_names JOIN bindings USING (key)",
+    f"INSERT INTO search_trigrams (rowid, text) {_FOUND}",
 )
 
 
@@ -125,6 +132,18 @@ SELECT relname FROM pg_class JOIN pg_index ON pg_class.oid = indexrelid
 WHERE indisvalid AND relnamespace = current_schema()::regnamespace""",
 }
 _CREATE = re.compile(r"CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
+
+
+def add_many(connection: Connection, last: int) -> None:
+    """Add the trigrams of the names with row numbers above ``last`` in an SQLite file, which :data:`ADDED_TRIGGER` did
+    not add.
+    """
+    first = connection.exec_driver_sql("SELECT coalesce(max(id), 0) FROM search_names").scalar_one()
+    for statement in (
+        f"INSERT INTO search_names (key) SELECT key FROM bindings WHERE rowid > {last} AND search_text IS NOT NULL",
+        f"INSERT INTO search_trigrams (rowid, text) {_FOUND} WHERE id > {first}",
+    ):
+        connection.exec_driver_sql(statement)
 
 
 def existing(connection: Connection) -> set[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import name_counts
+from . import name_counts, search_indexes
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -97,13 +97,19 @@ _NUMBERED = {
     "DELETE": "OLD.numbers IS NOT NULL",
 }
 _FORGET_NUMBERS = "DELETE FROM name_numbers WHERE key = OLD.key; "
-# A text has several numbers with a vertical line between them. A value of another program is left out.
-_ADD_NUMBERS = """
+
+
+def _add_numbers(row: str, table: str = "") -> str:
+    """Return the statement of SQLite that writes the numbers of ``row``, such as NEW, or of each row of ``table``."""
+    # A text has several numbers with a vertical line between them. A value of another program is left out.
+    return f"""
 INSERT INTO name_numbers (key, kind, number)
-SELECT DISTINCT NEW.key, kind.key, each.value
-FROM json_each(CASE WHEN json_valid(NEW.numbers) THEN NEW.numbers ELSE '{}' END) AS kind,
+SELECT DISTINCT {row}.key, kind.key, each.value
+FROM {table}json_each(CASE WHEN json_valid({row}.numbers) THEN {row}.numbers ELSE '{{}}' END) AS kind,
 json_each('[' || replace(json_quote(kind.value), '|', '","') || ']') AS each
-WHERE kind.type = 'text'; """
+WHERE kind.type = 'text'"""  # noqa: S608  names of the schema
+
+
 _CREATE_NUMBERS_FUNCTION = f"""
 CREATE OR REPLACE FUNCTION {NUMBERS_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 IF TG_OP <> 'INSERT' THEN DELETE FROM name_numbers WHERE key = OLD.key; END IF;
@@ -113,6 +119,9 @@ FROM json_each_text(NEW.numbers::json) AS kind, unnest(string_to_array(kind.valu
 RETURN NULL; END $$
 """  # noqa: S608  names of the schema
 
+
+NUMBERS_TRIGGER = "bindings_numbers_insert"
+"""The trigger that writes the numbers of a new name. A transaction with many new names writes them itself in SQLite."""
 
 FUNCTIONS = (FUNCTION, NUMBERS_FUNCTION, *name_counts.FUNCTIONS)
 """The functions in PostgreSQL that the tables need."""
@@ -137,7 +146,8 @@ def triggers(dialect: str) -> list[Trigger]:
         result.append(Trigger(name, table, create))
     for act, condition in _NUMBERED.items():
         name = f"bindings_numbers_{act.lower()}"
-        old, new = _FORGET_NUMBERS if act != "INSERT" else "", _ADD_NUMBERS if act != "DELETE" else ""
+        old = _FORGET_NUMBERS if act != "INSERT" else ""
+        new = f"{_add_numbers('NEW')}; " if act != "DELETE" else ""
         if dialect == "sqlite":
             condition, then = condition.replace("IS DISTINCT FROM", "IS NOT"), f"BEGIN {old}{new} END"
         else:
@@ -146,7 +156,7 @@ def triggers(dialect: str) -> list[Trigger]:
         result.append(Trigger(name, "bindings", create))
     result += [Trigger(name, "bindings", statement) for name, statement in name_counts.triggers(dialect).items()]
     if dialect == "sqlite":
-        return result + replacement_triggers()
+        return result + _replacement_triggers()
     for table in PROTECTED:
         name = f"{table}_never_emptied"
         create = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {table} EXECUTE {_refusal(f'{table} are never emptied')}"
@@ -154,7 +164,7 @@ def triggers(dialect: str) -> list[Trigger]:
     return result
 
 
-def replacement_triggers() -> list[Trigger]:
+def _replacement_triggers() -> list[Trigger]:
     """Return the triggers of SQLite that refuse ``INSERT OR REPLACE``. Each needs a lookup for every inserted row."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
     result: list[Trigger] = []
@@ -166,9 +176,21 @@ def replacement_triggers() -> list[Trigger]:
 
 
 def triggers_of_many() -> list[Trigger]:
-    """Return the triggers of SQLite that a transaction drops while it adds many names."""
+    """Return the triggers of SQLite that a transaction drops while it adds many names: all on INSERT. With one of them,
+    each row is copied for it.
+    """
+    numbering = [each for each in triggers("sqlite") if each.name == NUMBERS_TRIGGER]
     counting = (Trigger(each, "bindings", name_counts.triggers("sqlite")[each]) for each in name_counts.ADDED_TRIGGERS)
-    return [*replacement_triggers(), *counting]
+    searched = Trigger(search_indexes.ADDED_TRIGGER, "bindings", search_indexes.ADDED_STATEMENT)
+    replacing = [each for each in _replacement_triggers() if each.table in ("bindings", "events")]
+    return [*replacing, *numbering, *counting, searched]
+
+
+def add_numbers(connection: Connection, last: int) -> None:
+    """Write the numbers of the names with row numbers above ``last`` in an SQLite file, which :data:`NUMBERS_TRIGGER`
+    did not write.
+    """
+    connection.exec_driver_sql(f"{_add_numbers('bindings', 'bindings, ')} AND bindings.rowid > {last}")
 
 
 def _refusal(why: str) -> str:

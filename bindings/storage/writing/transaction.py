@@ -32,7 +32,7 @@ from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
 from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
 from ..statements import EVENT, TIMELINE, Statements
-from ..tables import name_counts, schema, triggers
+from ..tables import name_counts, schema, search_indexes, triggers
 from ..tables.keys import index_key
 from ..versions import require_version
 from .inserts import MAX_ROWS, Insert
@@ -58,7 +58,8 @@ UNION ALL SELECT 'process', pg_backend_pid()::text
 UNION ALL SELECT 'transaction', CASE WHEN pg_is_in_recovery() THEN NULL
 ELSE pg_current_xact_id()::text || ' ' || {TIMELINE} END
 """
-_TRIGGERS = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'bindings'"
+_TRIGGERS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+_NUMBERS = STATE.index("numbers")
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
 
 _logger = logging.getLogger(__name__)
@@ -578,10 +579,13 @@ class Transaction:
             self.connection.exec_driver_sql(f"DROP TRIGGER {trigger.name}")
 
     def _count_added(self) -> None:
-        """Count the names that were added without the triggers, before one of them is changed."""
+        """Count the names that were added without the triggers, and add their trigrams, before one is changed."""
         if self.counted_to is not None and (last := self._last_row()) > self.counted_to:
-            if any(each.name in name_counts.ADDED_TRIGGERS for each in self._dropped):
+            dropped = {each.name for each in self._dropped}
+            if not dropped.isdisjoint(name_counts.ADDED_TRIGGERS):
                 name_counts.add_many(self.connection, self.counted_to)
+            if search_indexes.ADDED_TRIGGER in dropped:
+                search_indexes.add_many(self.connection, self.counted_to)
             self.counted_to = last
 
     def _last_row(self) -> int:
@@ -601,6 +605,8 @@ class Transaction:
             for insert_into, rows in reversed(copies) if self.is_exclusive else copies:
                 insert_into.copy(connection, rows)
             return
+        has_numbers = self.counted_to is not None and any(row[_NUMBERS] is not None for row in bindings)
+        before = self._last_row() if has_numbers else 0
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
         if is_postgresql and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
             # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.
@@ -608,6 +614,9 @@ class Transaction:
             statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])
         for statement, parameters in statements:
             self.connection.exec_driver_sql(statement, parameters)
+        if has_numbers:
+            # Later rows of the transaction are found by them.
+            triggers.add_numbers(self.connection, before)
 
 
 def _failure(database: Database, cause: Exception) -> Exception:

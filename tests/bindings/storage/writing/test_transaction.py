@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 
 from ararat.bindings import prefix_changes
+from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
+from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.selection import select
 from ararat.bindings.storage.store import DatabaseStore
+from ararat.bindings.storage.writing import transaction as writing
 from ararat.bindings.storage.writing.transaction import Transaction
 
 SHOULDER = "ark:12345/x5"
@@ -92,3 +98,38 @@ def test_a_name_that_another_writer_deletes_meanwhile_continues_its_history(
     assert bindings.bind(name, "/x") == "bound"
     events = [(event.action, event.revision) for event in bindings.history(name)]
     assert events == [("reserved", 1), ("deleted", 2), ("bound", 3)]
+
+
+_ON_INSERT = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '% INSERT ON %' ORDER BY name"
+
+
+def test_many_new_names_run_no_trigger_and_are_found_by_words_and_numbers(
+    tmp_path: Path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_MANY_ROWS", 2)
+    bindings = open_store(f"sqlite:///{tmp_path / 'bindings.sqlite'}")
+    left: list[set[str]] = []
+    added = Transaction._insert
+
+    def insert(transaction: Transaction, names: Any, events: Any) -> None:
+        found = transaction.connection.exec_driver_sql(_ON_INSERT).scalars()
+        left.append({each for each in found if each.startswith(("bindings", "events"))})
+        added(transaction, names, events)
+
+    monkeypatch.setattr(Transaction, "_insert", insert)
+    before = triggers_of(bindings)
+    rows = "x1,/1,,Karte\nx2,/2,A 1,Plan\nx3,/3,A 2,Karte\n".replace("x", "ark:12345/x")
+    import_table(bindings, BytesIO(f"identifier,target,number,what\n{rows}".encode()))
+    bindings.relocate("ark:12345/x1", "/new", kind="located")
+    assert left[0] == set()
+    assert triggers_of(bindings) == before
+    found = bindings.list_names(select(text="karte")).names
+    assert {each.identifier for each in found} == {"ark:12345/x1", "ark:12345/x3"}
+    assert bindings.store.recorded is not None
+    assert bindings.store.recorded.of_things(["A 2"], "ark:12345/")["A 2"].keys() == {"ark:12345/x3"}
+    assert list(verify(bindings)) == []
+
+
+def triggers_of(bindings: Bindings) -> list[str]:
+    with bindings.transaction() as transaction:
+        return list(transaction.connection.exec_driver_sql(_ON_INSERT).scalars())
