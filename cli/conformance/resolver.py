@@ -41,7 +41,7 @@ class RequirementResult(NamedTuple):
 
 def examine(site: RunningSite, name: str, expected: ExpectedAnswer) -> Iterator[RequirementResult]:
     """Send the requests of readers for a name, one after the other, and yield the results.
-    Raises :class:`~ararat.cli.errors.CommandError` if nothing answers at the address of the site.
+    Raises :class:`~ararat.cli.errors.CommandError` if the site does not answer, or may not be asked.
     """
     name = path_of(name)[1:]
     for row in REQUESTS:

@@ -52,9 +52,9 @@ def check_by_trace(
     """Resolve many identifiers over HTTP, print each result, and return the exit code of ``check --trace``.
 
     The identifiers are those in ``file``, one a line, or the names of ``database`` that are not withdrawn. Without a
-    ``resolver`` (prefix), ``database`` resolves its own names, and n2t.net all others. ``form`` is "text", "csv" or
-    "json". ``resume`` is the file of the results, to continue after an interruption. ``prefix`` is the address of this
-    site. ``pause`` is the time between two requests to the same host, in seconds.
+    ``resolver`` (prefix), ``database`` resolves its own names, n2t.net other ARKs, and the usual resolver other URNs.
+    ``resume`` is the file of the results, to continue after an interruption. ``prefix`` is the address of this site.
+    ``pause`` is the time between two requests to the same host, in seconds.
     """
     from ...net.http_client import GuardedClient
     from ...net.retry_after import RetryAfter
