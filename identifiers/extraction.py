@@ -37,6 +37,9 @@ class Match(NamedTuple):
     - ``suggestion``: the identifier that the author probably meant, or None if that is the literal text.
     - ``differences``: the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
       :data:`FOLLOWED_BY` states the rest of the word. :data:`NOT_VALID` marks a text that is not an identifier.
+
+    >>> find("See ark:12345/x5np1/.")
+    [Match(start=4, end=20, literal='ark:12345/x5np1/', suggestion='ark:12345/x5np1', differences=('trailing-slash',))]
     """
 
     start: int

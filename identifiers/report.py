@@ -89,7 +89,12 @@ class Report:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values. Serialize it with ASCII escapes, because ``input`` is untrusted."""
+        """Return the report as JSON values. Serialize it with ASCII escapes, because ``input`` is untrusted.
+
+        >>> report = examine("ark:/12345/x6-np1?info").as_dict()
+        >>> report["form"], report["normal_form"], report["service"], report["parts"]["naan"]
+        ('extended', 'ark:12345/x6np1?info', 'metadata', '12345')
+        """
         values = {name: getattr(self, name) for name in self.__slots__}
         for name in ("segments", "steps", "problems"):
             values[name] = [each.as_dict() for each in values[name]]

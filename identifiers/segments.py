@@ -28,6 +28,10 @@ LABELS = {
 class Segment(NamedTuple):
     """A part of an identifier at ``text[start:end]``, with the mark before it ("/", ".", "?" or "#"). ``part`` is one
     of prefix, label, naan, separator, name, component, variant, nid, nss, query, fragment.
+
+    >>> from ararat.identifiers import parse
+    >>> parse("ark:12345/x.pdf").segments[-1]
+    Segment(part='variant', start=11, end=15)
     """
 
     part: str

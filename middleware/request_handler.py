@@ -53,7 +53,7 @@ _KEPT = ("located", "related", "described")
 
 class RequestHandler:
     """The resolver of one site. It answers requests for names and for its own resources, from WSGI or ASGI. Raises
-    ValueError if the settings need bindings that can be listed.
+    ValueError if the settings need bindings that can be listed, and these cannot.
 
     ``colon_positions`` are those of the colon in reserved paths, as a quick check. ``is_announced`` is whether
     ``/.well-known/ark`` is answered if the site has no page there.

@@ -45,6 +45,10 @@ _log = logging.getLogger(__name__)
 class ResolverMiddleware:
     """A WSGI application that answers for ARKs and URNs and passes other requests to ``app``.
 
+    .. code-block:: python
+
+        application = ResolverMiddleware(application, open_bindings("bindings.sqlite"), prefix="https://example.org")
+
     :param app: the site, a WSGI application.
     :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or another :class:`BindingSource`.
     {settings}

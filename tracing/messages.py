@@ -383,7 +383,7 @@ def trust(hosts: Iterable[str]) -> str:
 
 
 def answering(url: UriReference, response: HopResponse) -> str:
-    """Return the subject of a sentence about a response: "This site", or a host."""
+    """Return the subject of a sentence about a response: "This site" for one in process, or the host of the URL."""
     return Translatable("This site") if response.where == "here" else host_of(url)
 
 

@@ -28,6 +28,10 @@ _BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + ARK_UNRESERVED_MARKS + "-")
 class Step:
     """One change of an identifier by a rule of normalization, with the whole identifier before and after it. ``rule``
     is the code of the rule, and ``reference`` its source. The last ``after`` is the normal form.
+
+    >>> from ararat.identifiers import parse
+    >>> [(step.rule, step.after) for step in parse("ark:/12345/x-1").steps]
+    [('classic-slash', 'ark:12345/x-1'), ('hyphens', 'ark:12345/x1')]
     """
 
     rule: str

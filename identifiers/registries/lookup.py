@@ -63,7 +63,9 @@ class Registries:
         return {naan: tuple(records) for naan, records in by_naan.items()}
 
     def shoulder(self, path: str) -> Authority | None:
-        """Return the longest registered shoulder that ``path`` (``NAAN/Name`` without hyphens) starts with, or None."""
+        """Return the record of the longest registered shoulder that ``path`` starts with, or None. It is NAAN, slash
+        and Name, without hyphens.
+        """
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1
         for end in range(min(start + self.longest_shoulder, len(path)), start, -1):

@@ -92,7 +92,7 @@ def hidden_runs(text: str) -> Iterator[re.Match[str]]:
 
 
 def hidden_in(text: str) -> re.Pattern[str]:
-    """Return a pattern with the same matches in ``text`` as :data:`HIDDEN`. It is faster if none is above U+FFFF."""
+    """Return a pattern with the matches of :data:`HIDDEN` in ``text``. It is faster for characters up to U+FFFF."""
     return _hidden() if _BEYOND.search(text) else _basic_hidden()
 
 

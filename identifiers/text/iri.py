@@ -63,8 +63,8 @@ _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
 def compiled(expression: str, text: str) -> re.Pattern[str]:
-    """Compile a regular expression for the characters of IRIs, without the slow class :data:`UCSCHAR` for an ASCII
-    ``text``. It must be a constant, because the result is kept permanently.
+    """Compile an expression for the characters of IRIs, without the slow class :data:`UCSCHAR` for an ASCII ``text``.
+    It must be a constant, because the result is kept permanently.
     """
     return _for_ascii(expression) if text.isascii() else _for_any(expression)
 

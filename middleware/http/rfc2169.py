@@ -27,7 +27,7 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """A request for a service of RFC 2169. ``target`` is that of a request for the identifier itself."""
+    """A request for a service of RFC 2169: N2L, N2Ls or N2C. ``target`` is that of the identifier itself."""
 
     service: Service
     target: Target

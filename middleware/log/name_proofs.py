@@ -55,7 +55,9 @@ def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
 
 
 class NameProofs:
-    """The answers to requests such as ``ark:12345/x5?proof``. ``entries`` returns the log entries of a name."""
+    """The answers to requests such as ``ark:12345/x5?proof``. ``entries`` returns the numbers of the log entries of a
+    name.
+    """
 
     def __init__(self, settings: Settings, folder: LogFolder, entries: LogEntries, answers: AnswerBuilder) -> None:
         self._settings = settings

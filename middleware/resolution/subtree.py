@@ -83,7 +83,9 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
-    """Return the binding of a non-ARK below an ARK with a served subtree or the passthrough "given", or None."""
+    """Return the binding of a text that is not an ARK, below an ARK with a served subtree or the passthrough "given".
+    Return None without such an ARK.
+    """
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None
     core, mark, rest = given.partition("?")
