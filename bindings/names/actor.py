@@ -74,9 +74,7 @@ class Actor:
             raise BindingError("not-granted", identifier=key)
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
-        """Return the error of a change of the recorded name with the key ``key``: that of a missing grant, or
-        ``error``.
-        """
+        """Return the error of a change of a recorded name: that of a missing grant, or ``error``."""
         return error if self.may_change(key) else BindingError("not-granted", identifier=key)
 
     def check(self, before: Binding | None, change: Change) -> None:

@@ -408,9 +408,7 @@ def _merge(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> Ma
 
 
 def replacing(existing: Binding, fields: Fields) -> Fields:
-    """Return a request that replaces all values of a recorded name by ``fields``. Its status and resource stay if not
-    stated.
-    """
+    """Return a request that replaces all values of a recorded name. Its status and resource stay if not stated."""
     # Elements and alternates have several spellings, so they are compared in their stored form.
     metadata = elements.check(fields.metadata or {}, deletions=True)
     alternates = targets.check_alternates(fields.alternates or {}, "located", deletions=True)

@@ -289,9 +289,7 @@ class Event:
         return self.after.revision
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the change of a name as a JSON object, with the bindings before and after it. Times are RFC 3339 in
-        UTC.
-        """
+        """Return the change as a JSON object, with the bindings before and after it. Times are RFC 3339 in UTC."""
         return {
             "when": rfc3339(self.when),
             "action": self.action,

@@ -64,9 +64,7 @@ class ErrorCode:
 
     @property
     def retry_after(self) -> int | None:
-        """The number of seconds for the header field Retry-After. It is None for an error that a repetition does not
-        correct.
-        """
+        """The seconds for the header field Retry-After. None for an error that a repetition does not correct."""
         return RETRY_SECONDS if self.status == 503 and self.repeats else None
 
 

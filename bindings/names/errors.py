@@ -138,9 +138,7 @@ class BindingError(CatalogueError):
 
     @property
     def question(self) -> str:
-        """The question whether the suggested identifier is meant, to append to a message. It is "" without a
-        suggestion.
-        """
+        """The question whether the suggested identifier is meant, to append to a message, or ""."""
         if self.suggestion is None or len(self.suggestion) > _MAX_SUGGESTION:
             return ""
         return f" Did you mean {self.suggestion}?"

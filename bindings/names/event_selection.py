@@ -29,9 +29,7 @@ class EventSelection:
 
 
 class NumberedEvent(NamedTuple):
-    """A change of a name, ``event``, with its ``number`` among all changes of a store. Later changes have larger
-    numbers.
-    """
+    """A change of a name, and its number among all changes of a store. Later changes have larger numbers."""
 
     number: int
     event: Event

@@ -95,8 +95,8 @@ class Fields(NamedTuple):
         return self._check(assignable(identifier, rules), identifier)
 
     def for_key(self, key: str) -> Fields:
-        """Check the fields of a request for the recorded name with the key ``key``. Return them in stored form. Raises
-        :class:`BindingError` for a field that is not valid.
+        """Check the fields for a recorded name, and return them in stored form. Raises :class:`BindingError` for a
+        wrong one.
         """
         return self._check(key, None)
 
@@ -183,9 +183,7 @@ def _check_scope(scope: Any, fields: Fields, key: str) -> Scope:
 
 
 def require_scope(key: str, scope: Scope, kind: str | None) -> None:
-    """Raise :class:`BindingError` if the binding of the name ``key``, which has this ``kind``, cannot have this
-    ``scope``, "subtree". Only served names can.
-    """
+    """Raise :class:`BindingError` for the scope "subtree" of a URN, or of a name that is not of the kind "served"."""
     if scope == "subtree":
         if kind != "served":
             raise BindingError(

@@ -227,7 +227,7 @@ def _never_bound(name: Ark | Urn, key: str, rules: NamingRules) -> str | None:
 
 
 class NameWarning(NamedTuple):
-    """A warning about a name that can be bound: ``code`` is a stable name, and ``message`` a sentence in printable
+    """A warning about a name that can be bound. ``code`` is a stable name, and ``message`` a sentence in printable
     ASCII.
     """
 

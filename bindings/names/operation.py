@@ -57,8 +57,8 @@ class Operation(NamedTuple):
             )
 
     def require_undoable(self) -> None:
-        """Raise :class:`BindingError` with the code ``operation-undone`` or ``operation-running`` if the operation was
-        undone or has not ended.
+        """Raise :class:`BindingError` (``operation-undone``, ``operation-running``) if it was undone or has not
+        ended.
         """
         self.require_in_effect()
         if self.finished is None:

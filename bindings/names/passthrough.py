@@ -27,9 +27,7 @@ _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def is_given(binding: Binding) -> bool:
-    """Return whether the name ``binding`` has the passthrough "given": its target gets the rest of a request as
-    received.
-    """
+    """Return whether a name has the passthrough "given": its target gets the rest of a request as received."""
     return binding.passthrough == "given"
 
 

@@ -111,9 +111,7 @@ class Selection:
         return "name"
 
     def includes(self, binding: Binding, owner: str | None = None) -> bool:
-        """Return whether the name ``binding`` meets all conditions of the list. ``owner`` is the actor of its first
-        change, or None.
-        """
+        """Return whether a name meets all conditions of the list. ``owner`` is the actor of its first change."""
         resource = binding.resource or ""
         return (
             (self.prefix is None or binding.identifier.startswith(self.prefix))

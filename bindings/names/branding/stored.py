@@ -38,9 +38,7 @@ class BrandingVersion:
 
 
 def history_of(texts: Iterable[str]) -> list[BrandingVersion]:
-    """Return the versions of the branding from ``texts``, their JSON texts, the newest first. Invalid texts are left
-    out.
-    """
+    """Return the versions of the branding from their JSON texts, the newest first. Invalid texts are left out."""
     versions = [version for text in texts if (version := version_of(text)) is not None]
     return sorted(versions, key=lambda version: version.revision, reverse=True)
 

@@ -26,9 +26,7 @@ _MAX_LINEAGE = 100_000
 
 
 class Predecessor(NamedTuple):
-    """An institution that was responsible for a prefix. ``who`` is its name, ``contact`` its address, and ``until`` its
-    last day, such as "2026-11-26".
-    """
+    """An institution that was responsible for a prefix until its last day, such as "2026-11-26", with its contact."""
 
     who: str | None
     contact: str | None

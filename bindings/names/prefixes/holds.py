@@ -71,16 +71,14 @@ def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
 
 
 def narrowest(holds: Iterable[Hold | None], now: datetime) -> Hold | None:
-    """Return the one of ``holds`` that is of the longest name or prefix and has not ended at ``now``. A name precedes a
-    prefix.
-    """
+    """Return the hold of the longest name or prefix that has not ended at ``now``. A name precedes a prefix."""
     current = [each for each in holds if each is not None and each.until > now]
     return max(current, key=lambda each: (len(each.of), not each.is_prefix), default=None)
 
 
 class Holds:
-    """All holds of names and prefixes of a store, for fast lookups by name. Its truth value is False if it contains no
-    hold.
+    """All holds of names and prefixes of a store, for fast lookups by name. Its truth value is whether it
+    contains one.
     """
 
     def __init__(self, holds: Iterable[Hold] = ()) -> None:

@@ -94,9 +94,7 @@ class PrefixRecord:
 
     @property
     def statements(self) -> dict[str, str]:
-        """The persistence statements of the prefix, by the full names of metadata elements, such as
-        ``erc.persistence``.
-        """
+        """The persistence statements of the prefix by their full names, such as ``erc.persistence``."""
         texts = {"persistence": self.statement, "availability": self.availability, "variance": self.variance}
         return {f"erc.{element}": text for element, text in texts.items() if text is not None}
 
@@ -175,9 +173,7 @@ def record(
 
 
 class PrefixEvent(NamedTuple):
-    """A change of the record of a prefix. ``action`` is "set" or "removed". ``record`` is the record after the change;
-    after "removed", it has no texts.
-    """
+    """A change of the record of a prefix, "set" or "removed". After "removed", the record has no texts."""
 
     action: Literal["set", "removed"]
     record: PrefixRecord
@@ -440,9 +436,7 @@ def changed(
 
 
 def require_length(prefix: str, most: int = naming.MAX_CHARACTERS) -> None:
-    """Raise :class:`BindingError` with the code ``rule-prefix`` if the text ``prefix`` has more than ``most``
-    characters.
-    """
+    """Raise :class:`BindingError` (``rule-prefix``) if a prefix has more than ``most`` characters."""
     if len(prefix) > most:
         message = Translatable.counted(
             "the prefix has %(number)s character; at most %(most)s are allowed",

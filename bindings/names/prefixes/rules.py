@@ -46,9 +46,7 @@ class Rule:
 
 
 class RuleMatch(NamedTuple):
-    """The result of a redirect rule for an unbound name. ``binding`` is the binding that the rule makes, and ``prefix``
-    the prefix of the rule.
-    """
+    """The result of a redirect rule for an unbound name: the binding that it makes, and its prefix."""
 
     binding: Binding
     prefix: str

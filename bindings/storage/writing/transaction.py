@@ -432,9 +432,7 @@ class Transaction:
         self._insert([tuple(row) for row, _ in rows], events)
 
     def get_rule(self, prefix: str) -> Rule | None:
-        """Return the rule of exactly the prefix ``prefix``, or None. Other writers of rules wait until the transaction
-        ends.
-        """
+        """Return the rule of exactly this prefix. Other writers of rules wait until the transaction ends."""
         self._raise_rules_version()
         row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
         return None if row is None else rule_of(tuple(row))
@@ -463,9 +461,7 @@ class Transaction:
         return kept[_KEPT_RECORDS]
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly the NAAN or shoulder ``prefix``, or None. Other writers of records wait until
-        the transaction ends.
-        """
+        """Return the record of exactly this prefix. Other writers of records wait until the transaction ends."""
         # The resolver reads the records together with the rules.
         self._raise_rules_version()
         table = schema.prefixes
@@ -473,18 +469,14 @@ class Transaction:
         return None if row is None else prefix_record_of(tuple(row))
 
     def put_prefix(self, record: PrefixRecord) -> None:
-        """Write ``record``, the record of a NAAN or shoulder, and add the event "set" to its history. It replaces the
-        record of the same prefix.
-        """
+        """Write the record of a prefix instead of an earlier one, and add the event "set" to its history."""
         row = self._with_next_revision(record)
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == record.prefix))
         self.connection.execute(insert(schema.prefixes), [row])
         self.connection.execute(insert(schema.prefix_events), [{**row, "action": "set"}])
 
     def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete the record of the NAAN or shoulder ``prefix``, and add the event "removed" to its history. Earlier
-        events stay.
-        """
+        """Delete the record of a prefix, and add the event "removed" to its history. Earlier events stay."""
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
         row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))
         self.connection.execute(insert(schema.prefix_events), [{**row, "action": "removed"}])
@@ -523,9 +515,7 @@ class Transaction:
                 self._raise_rules_version()
 
     def branding(self) -> BrandingVersion | None:
-        """Return the recorded branding of the public pages, or None. Other writers of it wait until the transaction
-        ends.
-        """
+        """Return the recorded branding. Other writers of it wait until the transaction ends."""
         # The resolver reads it together with the rules.
         self._raise_rules_version()
         return version_of(self.setting(NAME))
@@ -566,8 +556,8 @@ class Transaction:
                 self.connection.exec_driver_sql(trigger.statement)
 
     def drop_triggers(self) -> None:
-        """Drop the triggers of SQLite on INSERT until the end of the transaction, because they are slow for many rows.
-        Other connections never see the database without them, and no INSERT of this module replaces a row.
+        """Drop the triggers of SQLite on INSERT, which are slow for many rows, until the end of the transaction. Other
+        connections always see them, and no INSERT of this module replaces a row.
         """
         if self.counted_to is not None or self._database.dialect_name != "sqlite":
             return
