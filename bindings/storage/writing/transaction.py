@@ -554,6 +554,7 @@ class Transaction:
             self.counted_to = None
             for trigger in self._dropped:
                 self.connection.exec_driver_sql(trigger.statement)
+            self._dropped = []
 
     def drop_triggers(self) -> None:
         """Drop the triggers of SQLite on INSERT, which are slow for many rows, until the end of the transaction. Other
@@ -595,7 +596,8 @@ class Transaction:
             for insert_into, rows in reversed(copies) if self.is_exclusive else copies:
                 insert_into.copy(connection, rows)
             return
-        has_numbers = self.counted_to is not None and any(row[_NUMBERS] is not None for row in bindings)
+        is_silent = any(each.name == triggers.NUMBERS_TRIGGER for each in self._dropped)
+        has_numbers = is_silent and any(row[_NUMBERS] is not None for row in bindings)
         before = self._last_row() if has_numbers else 0
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
         if is_postgresql and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
