@@ -63,8 +63,8 @@ class Registries:
         return {naan: tuple(records) for naan, records in by_naan.items()}
 
     def shoulder(self, path: str) -> Authority | None:
-        """Return the record of the longest registered shoulder that ``path`` starts with, or None. It is NAAN, slash
-        and Name, without hyphens.
+        """Return the record of the longest registered shoulder that ``path`` starts with, or None. The path is NAAN,
+        slash and Name, without hyphens.
         """
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1

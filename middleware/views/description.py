@@ -412,7 +412,7 @@ def citation(reference: Reference, institution: str | None, address: str) -> str
 
 @lru_cache(256)
 def qr_code(address: str) -> Markup | None:
-    """Return the address of a name as a QR code in SVG. Return None for a long one, or without the package segno."""
+    """Return the address of a name as a QR code in SVG, or None for a long or non-ASCII one, or without segno."""
     try:
         import segno
     except ImportError:

@@ -19,8 +19,7 @@ def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]
     """Return the description of a name as an ERC record (Electronic Resource Citation) in ANVL.
 
     ``elements`` have short names, such as ``who``; those that are not in the ERC are omitted. ``where`` is the address
-    of the name, for a record without it. ``others`` are further lines by labels, of which those of the kernel are
-    omitted.
+    of the name, for a record without it. ``others`` are further lines by labels, without those that the record has.
 
     >>> print(serialize({"what": "100%"}, "https://example.org/ark:12345/x", {"status": "live"}), end="")
     erc:
