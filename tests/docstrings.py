@@ -21,13 +21,14 @@ _EMPTY = frozenset(
 )
 
 
-def repetitions(source: str) -> Iterator[str]:
+def repetitions(module: ast.Module) -> Iterator[str]:
     """Yield the sentences of a module that state of a parameter or field only words of its signature or first sentence.
 
-    >>> list(repetitions('def read(path: str):\\n    "Read a file.\\\\n\\\\n``path`` is the path of the file."'))
+    >>> source = 'def read(path: str):\\n    "Read a file.\\\\n\\\\n``path`` is the path of the file."'
+    >>> list(repetitions(ast.parse(source)))
     ['read: ``path`` is the path of the file.']
     """
-    for node, owner in _definitions(ast.parse(source), None):
+    for node, owner in _definitions(module, None):
         docstring = ast.get_docstring(node)
         if docstring:
             known = _signature_words(node) | _words(owner or "") | _words(docstring.split("\n\n")[0].split(". ")[0])

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Any, BinaryIO
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_dir, extract_python
 from babel.messages.pofile import read_po, write_po
 
 from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
@@ -47,6 +48,14 @@ _FUNCTIONS = {
     "counted": (1, 2),
     "in_context": ((1, "c"), 2),
 }
+_CALL = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})\(".encode())
+
+
+def _extract_python(file: BinaryIO, keywords: Any, comment_tags: Any, options: Any) -> Iterator[Any]:
+    """Yield the messages of a module. Babel reads each token of it, which takes long, and few modules have messages."""
+    if _CALL.search(file.read()):
+        file.seek(0)
+        yield from extract_python(file, keywords, comment_tags, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +83,8 @@ class Catalogues:
         catalog = Catalog(project="Ararat", charset="utf-8", fuzzy=False)
         for folder, methods in self.sources.items():
             options = {pattern: {"trimmed": "true"} for pattern, method in methods if method == "jinja2"}
-            found = extract_from_dir(ROOT / folder, methods, options, keywords=_FUNCTIONS)
+            ours: Any = [(name, _extract_python if method == "python" else method) for name, method in methods]
+            found = extract_from_dir(ROOT / folder, ours, options, keywords=_FUNCTIONS)
             for name, _, message, _, context in found:
                 if not _LETTER.search(_PLACEHOLDER.sub("", "".join(message))):
                     continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,18 @@ PACKAGES = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tra
 def modules(*, without: tuple[str, ...] = ()) -> list[Path]:
     """Return the modules of all packages but ``without``, in the order of their paths."""
     return [path for each in PACKAGES if each not in without for path in sorted((ROOT / each).rglob("*.py"))]
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a module. The tests that read the code run in one process, which parses it once."""
+    return ast.parse(path.read_bytes())
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return all nodes of the syntax tree of a module, as ``ast.walk`` yields them."""
+    return tuple(ast.walk(parsed(path)))
 
 
 @cache

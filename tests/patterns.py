@@ -38,7 +38,7 @@ from ararat.net import uri, url
 from ararat.spreadsheets import returned_workbook
 from ararat.webapp import body_routes, config
 from ararat.webapp.report import excerpt
-from tests.packages import ROOT, modules
+from tests.packages import ROOT, modules, nodes
 from tests.regular_expressions import METHODS
 
 Pattern = re.Pattern[Any]
@@ -263,9 +263,8 @@ def _of_file(path: Path) -> tuple[Use, ...]:
     name = ".".join(("ararat", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
     values = vars(importlib.import_module(name))
     found: list[Use] = []
-    tree = ast.parse(source)
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
+    called = {id(node.func) for node in nodes(path) if isinstance(node, ast.Call)}
+    for node in nodes(path):
         if isinstance(node, ast.Call) and _is_function_of_re(node.func):
             found.extend(_of_call(module, node, values))
         elif isinstance(node, ast.Attribute) and node.attr in METHODS and not _is_function_of_re(node):

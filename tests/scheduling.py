@@ -9,7 +9,20 @@ import pytest
 TOGETHER = ("tests/e2e/", "tests/middleware/servers/", "tests/webapp/ezid/")
 """The folders whose files share servers or a browser."""
 
+READING = (
+    "tests/bindings/names/test_error_codes.py",
+    "tests/cli/doctor/test_documented_codes.py",
+    "tests/identifiers/registries/test_descriptions.py",
+    "tests/test_catalogues.py",
+    "tests/test_layout.py",
+    "tests/test_patterns.py",
+    "tests/test_references.py",
+    "tests/test_style.py",
+)
+"""The files that read the code of the program. They run in one process, which parses it once (`tests/packages.py`)."""
+
 SLOW = (
+    READING[0],
     "tests/bindings/storage/databases/test_sqlite.py",
     "tests/bindings/test_replication.py",
     "tests/cli/serving/test_serve.py",
@@ -26,7 +39,8 @@ _seconds: defaultdict[str, float] = defaultdict(float)
 
 def unit(name: str) -> str:
     """Return the folder or file whose tests run in one process."""
-    return next((folder for folder in TOGETHER if name.startswith(folder)), name.partition("::")[0])
+    file = name.partition("::")[0]
+    return READING[0] if file in READING else next((each for each in TOGETHER if name.startswith(each)), file)
 
 
 def units(session: pytest.Session) -> list[list[int]]:

@@ -20,7 +20,7 @@ import pytest
 
 import ararat
 
-from .packages import PACKAGES, ROOT, modules, product, tracked
+from .packages import PACKAGES, ROOT, modules, nodes, parsed, product, tracked
 
 FILES = product()
 EXECUTED = {"asgi.py", "wsgi.py"}
@@ -114,7 +114,7 @@ every_module = pytest.mark.parametrize("path", [pytest.param(path, id=module_nam
 def import_statements(path: Path) -> dict[ast.Import | ast.ImportFrom, bool]:
     """Return the import statements of a file, each with whether it is executed when the file is loaded."""
     found: dict[ast.Import | ast.ImportFrom, bool] = {}
-    nodes = deque[tuple[ast.AST, bool]]([(ast.parse(path.read_bytes()), True)])
+    nodes = deque[tuple[ast.AST, bool]]([(parsed(path), True)])
     while nodes:
         node, on_loading = nodes.popleft()
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -208,8 +208,8 @@ def test_only_one_list_of_packages_is_in_the_tests():
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in sorted((ROOT / "tests").rglob("*.py"))
-        if path.name not in choosing and '"middleware"' in (source := path.read_text("utf-8"))
-        for node in ast.walk(ast.parse(source))
+        if path.name not in choosing and '"middleware"' in path.read_text("utf-8")
+        for node in nodes(path)
         if isinstance(node, (ast.Tuple, ast.List, ast.Set))
         and len({*PACKAGES} & {each.value for each in node.elts if isinstance(each, ast.Constant)}) > 3
     ]

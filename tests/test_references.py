@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from .packages import parsed
 from .test_layout import FILES, ROOT, module_name
 
 REFERENCE = re.compile(r":(mod|class|func|meth|data|attr|exc):`~?(\.*)([^`]+?)(?:\(\))?`")
@@ -16,21 +17,29 @@ OTHERS = {"threading", "werkzeug", "click", "logging"}
 """Libraries whose names docstrings contain."""
 
 
-def names_of(body: list[ast.stmt], owner: str, *, imported: bool = True) -> Iterator[str]:
-    """Yield the qualified names that statements define, including imported names and attributes of ``self``."""
+def imported_names(body: list[ast.stmt], owner: str) -> Iterator[str]:
+    """Yield the qualified names that statements import from modules, also for a type checker only."""
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{owner}.{alias.asname or alias.name}" for alias in node.names)
+        elif isinstance(node, ast.If | ast.ClassDef):
+            inner = f"{owner}.{node.name}" if isinstance(node, ast.ClassDef) else owner
+            yield from imported_names([*node.body, *getattr(node, "orelse", ())], inner)
+
+
+def defined_names(body: list[ast.stmt], owner: str) -> Iterator[str]:
+    """Yield the qualified names that statements define, including attributes of ``self``."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield f"{owner}.{node.name}"
-            yield from names_of(node.body, f"{owner}.{node.name}", imported=imported)
+            yield from defined_names(node.body, f"{owner}.{node.name}")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{owner}.{node.name}"
             stored = (part for part in ast.walk(node) if isinstance(part, ast.Attribute))
             yield from (f"{owner}.{part.attr}" for part in stored if isinstance(part.ctx, ast.Store))
-        elif isinstance(node, ast.ImportFrom):
-            yield from (f"{owner}.{alias.asname or alias.name}" for alias in node.names if imported)
         elif isinstance(node, ast.If):
-            yield from names_of([*node.body, *node.orelse], owner, imported=imported)
-        else:
+            yield from defined_names([*node.body, *node.orelse], owner)
+        elif not isinstance(node, ast.ImportFrom | ast.Import):
             stored = (part for part in ast.walk(node) if isinstance(part, ast.Name))
             yield from (f"{owner}.{part.id}" for part in stored if isinstance(part.ctx, ast.Store))
 
@@ -43,12 +52,13 @@ class Names:
         self.named: set[str] = set()
         self.ends: dict[str, set[str]] = {}
         for path in FILES:
-            module, body = module_name(path), ast.parse(path.read_bytes()).body
+            module, body = module_name(path), parsed(path).body
+            defined = {*defined_names(body, module)}
             self.modules.add(module)
-            self.named |= {*names_of(body, module)}
+            self.named |= defined | {*imported_names(body, module)}
             if path.parent == ROOT and path.name == "client.py":
                 continue  # A program of users: it has names of the JSON API, such as Stale, that Ararat has, too.
-            for name in {module, *names_of(body, module, imported=False)}:
+            for name in {module, *defined}:
                 parts = name.split(".")
                 for start in range(len(parts)):
                     self.ends.setdefault(".".join(parts[start:]), set()).add(name)

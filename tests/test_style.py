@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.docstrings import repetitions
-from tests.packages import ROOT, tracked
+from tests.packages import ROOT, nodes, parsed, tracked
 
 # Each pattern with the words to write instead.
 AVOID = {
@@ -290,9 +290,9 @@ def test_no_text_of_the_library_has_an_option_of_the_command_line():
     found = []
     for name in MODULES:
         if name.startswith(library) and name not in _OF_COMMANDS:
-            tree = ast.parse((ROOT / name).read_text("utf-8"))
-            docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
-            texts = (each for each in ast.walk(tree) if isinstance(each, ast.Constant) and id(each) not in docstrings)
+            every = nodes(ROOT / name)
+            docstrings = {id(each.value) for each in every if isinstance(each, ast.Expr)}
+            texts = (each for each in every if isinstance(each, ast.Constant) and id(each) not in docstrings)
             strings = (each for each in texts if isinstance(each.value, str))
             found += [f"{name}:{each.lineno}" for each in strings if re.search(r"\s\S*--[a-z]", str(each.value))]
     assert found == []
@@ -300,5 +300,5 @@ def test_no_text_of_the_library_has_an_option_of_the_command_line():
 
 def test_no_sentence_of_a_docstring_repeats_a_name():
     product = [name for name in MODULES if not name.startswith("tests/")]
-    found = {name: [*repetitions((ROOT / name).read_text("utf-8"))] for name in product}
+    found = {name: [*repetitions(parsed(ROOT / name))] for name in product}
     assert {name: sentences for name, sentences in found.items() if sentences} == {}

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from ararat.cli.doctor.deployment import checks, probes
 from ararat.cli.doctor.fixes import Cause
+from tests.packages import ROOT, nodes
 
-ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "doctor-findings.md").read_text("utf-8")
 # Functions that make a finding, and the position of its code.
 MAKERS = {"HealthFinding": 1, "found": 0, "bad": 0, "_finding": 0}
 
 
-def codes_of(source: str) -> Iterator[str]:
+def codes_of(path: Path) -> Iterator[str]:
     """Yield the texts that are codes of findings in a module."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(path):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
             place = MAKERS.get(name)
@@ -47,7 +47,7 @@ def texts(node: ast.expr) -> Iterator[str]:
 def all_codes() -> set[str]:
     found = {probe.code for probe in (*probes.PROBES, *checks.SPELLINGS) if not probe.code.startswith("extension-")}
     for path in sorted((ROOT / "cli" / "doctor").rglob("*.py")):
-        found.update(codes_of(path.read_text("utf-8")))
+        found.update(codes_of(path))
     found.update(re.findall(r'code="([a-z-]+)"', (ROOT / "bindings" / "health.py").read_text("utf-8")))
     # The faults of names have their causes as codes.
     source = (ROOT / "cli" / "doctor" / "names.py").read_text("utf-8")

@@ -15,7 +15,7 @@ from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Table
 from ararat.identifiers.urn import parser as urn
-from tests.packages import modules
+from tests.packages import modules, nodes
 
 EXAMPLE_NAAN = "12345"
 REGISTRIES = (NAANS, SHOULDERS, NAMESPACES, SCHEMES)
@@ -106,11 +106,10 @@ def test_no_code_handles_the_example_naan_specially():
         source = path.read_text("utf-8")
         if EXAMPLE_NAAN not in source.replace("_", ""):
             continue
-        tree = ast.parse(source)
-        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        prose = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
         found += [
             f"{path.name}, line {node.lineno}"
-            for node in ast.walk(tree)
+            for node in nodes(path)
             if isinstance(node, ast.Constant) and id(node) not in prose and alone.search(str(node.value))
         ]
     # A template is tried with samples of names, and the form of the first shoulder shows an example.
