@@ -190,7 +190,6 @@ def _file_at(
 def table_file(url_or_path: str | Path) -> Path | None:
     """Return the path of a table file (.csv, .tsv or .jsonl), or None if the text is that of a database.
 
-
     >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
     (PosixPath('names.csv'), None, None)
     """
@@ -206,7 +205,6 @@ def table_file(url_or_path: str | Path) -> Path | None:
 
 def may_have_password(url_or_path: str | Path) -> bool:
     """Return whether a text looks like a mistyped database URL with a password, so that messages must not repeat it.
-
 
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)

@@ -46,7 +46,9 @@ class PlainRows:
         self._shared = dict(self.example.__dict__)
 
     def change(self, cells: Mapping[str, str]) -> Change | None:
-        """Return the change that binds the name of a row, if it is new, or None for a row with other values."""
+        """Return the change that binds a new name, or None for a row with other values. Whether it is new is not
+        checked.
+        """
         text = "".join(cells.values())
         # No value has a control character, a line break or an unusual space.
         if len(text) > _MOST_CHARACTERS or not text.isprintable():

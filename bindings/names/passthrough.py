@@ -43,7 +43,6 @@ def can_append(target: str) -> bool:
 def suffix_below(core: str, container: str) -> str:
     """Return the part of the ARK ``core`` below its container, as spelled: it begins with "/" or ".", or is "".
 
-
     >>> suffix_below("ark:12345/x/a.b", "ark:12345/x"), suffix_below("ark:12345/x.a.b", "ark:12345/x")
     ('/a.b', '.a.b')
     >>> suffix_below("ark:/12345/x-1.b.a/c,!", "ark:12345/x1.a.b"), suffix_below("ARK:12345/x-1", "ark:12345/x1")

@@ -141,8 +141,8 @@ def set_passthrough(
 
 
 def container(identifier: Name) -> str:
-    """Return the key of an ARK below which other names can be. Raises :class:`BindingError` (``nothing-below``) for a
-    URN.
+    """Return the key of an ARK that can have names below it, as ark:12345/x has ark:12345/x/p1. Raises
+    :class:`BindingError` (``nothing-below``) for a URN.
     """
     key = naming.key_of(identifier)
     if key.startswith("urn:"):

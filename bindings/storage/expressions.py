@@ -59,7 +59,7 @@ class Dialect:
         return f"{column} IN (SELECT wanted.value FROM {self.wanted})"
 
     def is_one_of(self, column: str) -> str:
-        """Return the condition :meth:`is_wanted` that is faster to read a table which is not empty."""
+        """Return the condition of :meth:`is_wanted` in a form that is faster for a table with rows."""
         return self.is_wanted(column) if self.is_sqlite else f"{column} = ANY(?)"
 
     def is_among(self, column: str, query: str) -> str:

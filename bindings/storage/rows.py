@@ -172,7 +172,7 @@ def element_text(element: str, text: str) -> str:
 
 
 def search_of(binding: Binding) -> Row:
-    """Return the values of the search columns (:data:`SEARCH`) for a binding."""
+    """Return the values of the search columns (:data:`SEARCH`) for a binding: its folded texts and its sorted title."""
     return text_of(binding), sorted_title(binding.metadata)
 
 

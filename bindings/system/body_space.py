@@ -55,7 +55,9 @@ class BodySpace:
             return self._used
 
     def take(self, number: int, before: int) -> bool:
-        """Take space for ``number`` further bytes of a body, and return whether there is room."""
+        """Take space for ``number`` further bytes of a body that has ``before``, and return whether there is room. An
+        eighth of the space is for bodies of at most :data:`BRIEF` bytes.
+        """
         with self._lock:
             self._settle()
             now = time.monotonic()

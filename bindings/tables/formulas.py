@@ -47,7 +47,6 @@ def marked(text: str, delimiter: str) -> str:
 def kept(text: str, delimiter: str) -> str:
     """Return the text of a cell for a file that programs read: unchanged, unless an import would change it.
 
-
     >>> [kept(text, ",") for text in ("=1+1", "'=1+1")]
     ['=1+1', "''=1+1"]
     """

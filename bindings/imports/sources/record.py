@@ -111,7 +111,11 @@ def no_time(element: str, text: str) -> Omission:
 
 
 def joined(values: Iterable[str]) -> str:
-    """Return one value for an element that occurs several times. No value is lost, and none occurs twice."""
+    """Return one value for an element that occurs several times. No value is lost, and none occurs twice.
+
+    >>> joined(["Smith, A", "Jones, B", "Smith, A"])
+    'Smith, A; Jones, B'
+    """
     return _SEPARATOR.join(dict.fromkeys(value for each in values if (value := each.strip())))
 
 

@@ -134,7 +134,7 @@ def search_text(texts: Iterable[str]) -> str:
 
 
 def text_of(binding: Binding) -> str:
-    """Return all texts of a binding that a search finds: its metadata, resource, numbers, targets."""
+    """Return the search text (:func:`search_text`) of a binding: of its metadata, resource, numbers and targets."""
     if binding.target and not (binding.metadata or binding.resource or binding.alternates or binding.numbers):
         return search_text((binding.target,))  # most rows of a large import
     addresses = (binding.resource, *binding.numbers.values(), binding.target, *binding.alternates.values())

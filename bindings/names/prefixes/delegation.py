@@ -52,7 +52,9 @@ def write_lineage(predecessors: list[Predecessor]) -> str:
 
 
 def check_state(text: str) -> str:
-    """Return the state of a prefix in stored form: "" for "active". Raises :class:`BindingError` (``prefix-state``)."""
+    """Return the state of a prefix in stored form: "delegated", "retired", or "" for "active". Raises
+    :class:`BindingError` with the code ``prefix-state``.
+    """
     if text not in ("active", "delegated", "retired"):
         raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.shown(text)))
     return "" if text == "active" else text

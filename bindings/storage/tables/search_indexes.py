@@ -168,8 +168,8 @@ def create(connection: Connection) -> int:
 
 
 def missing(connection: Connection) -> list[MissingIndex]:
-    """Return the indexes for lists and search that a database lacks. The parts of the trigrams of SQLite are one. Names
-    that are in the tables already are added to it.
+    """Return the indexes for lists and search that a database lacks. The trigrams of SQLite are one: if a part is
+    missing, all parts are created and filled again.
     """
     dialect = connection.dialect.name
     names = existing(connection)
