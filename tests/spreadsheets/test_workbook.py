@@ -21,6 +21,7 @@ from openpyxl import Workbook
 from openpyxl.styles import Font
 from openpyxl.worksheet.hyperlink import Hyperlink
 
+from ararat.bindings.names.error_codes import ERROR_CODES
 from ararat.bindings.names.errors import TableError
 from ararat.bindings.operations.job_names import MAX_NAMES
 from ararat.bindings.system.concurrency import Busy
@@ -450,3 +451,15 @@ def test_struck_out_rows_are_counted_and_can_be_left_out(made: Any, monkeypatch:
     assert (len(rows), noted) == (4, ["K 2", "K 4"])
     left = sheet.rows(stored, replace(reading, omit_struck=True), "a.xlsx", ReadAs())
     assert [row.cells["resource"] for row in left] == ["K 1", "K 3"]
+
+
+@pytest.mark.parametrize(
+    ("code", "limit"),
+    [
+        ("table-size", f"{MAX_ROWS:,} rows"),
+        ("table-size", f"{MAX_COLUMNS} columns"),
+        ("table-workbook", f"{workbook_module.MAX_UNPACKED // 10**6} MB"),
+    ],
+)
+def test_an_error_states_the_limit_of_the_code(code: str, limit: str) -> None:
+    assert limit in ERROR_CODES[code].expected
