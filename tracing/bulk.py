@@ -68,6 +68,9 @@ OPEN = GOOD | {"declined", "unclear"}
 _BLOCKED = frozenset({"blocked", "port", "not-asked"})
 # Failures of this process, which may not happen again.
 _UNDONE = frozenset({"busy", "client-error", "stopped", "too-often"})
+NOT_OF_THE_LINK = _BLOCKED | _UNDONE
+"""The codes of ends that say nothing about the link."""
+
 _DECLINED = frozenset({401, 403, 451})
 # RFC 9110, sections 15.5.9 and 15.6; RFC 8470 (425); RFC 6585 (429): the same request can succeed later.
 _BUSY = frozenset({408, 425, 429})

@@ -42,7 +42,7 @@ class ResolverChoice:
 
 
 def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted: str = "") -> ResolverChoice:
-    """Choose the resolver of a trace: the wanted one, that of a pasted link, this site if the name is bound here.
+    """Choose the resolver of a trace: the wanted one, that of a pasted link, this site if it answers for the name.
     Without these, it is the known resolver of a URN namespace, or else the official one.
 
     ``wanted`` is a resolver prefix, or "registry" for the known resolver of the identifier. ``pasted`` is the text
@@ -65,7 +65,9 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
         return ResolverChoice(prefix, Translatable("The trace starts at the address that you pasted."), True)
     home = own_prefix(known)
     if home is not None and bound:
-        return ResolverChoice(home, Translatable("The name is recorded here, so this site resolves it."), True)
+        return ResolverChoice(
+            home, Translatable("The name or a name above it is recorded here, so this site resolves it."), True
+        )
     if (namespace := namespace_of(text)) is not None:
         prefix = prefix_for(text)
         if prefix is None:

@@ -141,7 +141,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     if not wanted.text:
         raise HTTPRefusal(400, "nothing-to-trace", _NOTHING)
     choice = choose_resolver(
-        wanted.text, wanted.resolver, bound=_is_bound(wanted.text, known) if wanted.resolver is None else False
+        wanted.text, wanted.resolver, bound=_is_answered(wanted.text, known) if wanted.resolver is None else False
     )
     if not choice.resolver:
         raise HTTPRefusal(400, "no-resolver", choice.why)
@@ -223,9 +223,8 @@ def _hold_slot(slot: Slot, events: Iterator[T]) -> Iterator[T]:
         yield from events
 
 
-def _is_bound(text: str, known: Site) -> bool | None:
-    own = inspection.keys(examine(text))[-1:]
+def _is_answered(text: str, known: Site) -> bool | None:
     try:
-        return bool(inspection.kinds(own, known.bindings))
+        return inspection.look_up([inspection.keys(examine(text))], known.bindings)[0].is_answered
     except BindingsUnavailable:
         return None

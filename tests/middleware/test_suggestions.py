@@ -77,6 +77,8 @@ def test_a_page_offers_a_similar_name_by_its_title_in_each_language(bindings):
             assert button is not None, language
             assert (answer.status_code, button[1]) == (404, path.lower()), language
             assert title in button[2], language
+            # The label is one box, so that a question mark is on the line of the title.
+            assert button[2].startswith("<span>") == bool(title), language
             assert ("<bdi>" in button[2]) == bool(title), language
             labels.add(button[2])
         assert len(labels) == len(LANGUAGES), path

@@ -17,7 +17,7 @@ from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.bindings.snapshots import write_snapshot
 from ararat.cli.main import main
-from ararat.middleware import Bindings, open_bindings
+from ararat.middleware import Bindings, ResolverMiddleware, open_bindings
 from ararat.tracing.links.model import State, TracedTarget
 from ararat.tracing.links.store import Links
 from ararat.webapp import create_app
@@ -52,7 +52,7 @@ CASES = {
     "similar": Case(f"{NAAN}k1A", "not-known", "✕", "Did you mean Plan of the mill?", "404", is_recorded=False),
     "part": Case(f"{NAAN}k1a/f1", "part", "✓", "Part of Plan of the mill", "It is part of ark", is_recorded=False),
     "part of a withdrawn name": Case(f"{NAAN}k1g/f1", "withdrawn", "△", "withdrawn", "never given", is_recorded=False),
-    "part of a held name": Case(f"{NAAN}k1f/f1", "on-hold", "△", "Thing f", "A court has", is_recorded=False),
+    "part of a held name": Case(f"{NAAN}k1f/f1", "on-hold", "△", "Part of Thing f", "Its redirect", is_recorded=False),
     "part of a dead name": Case(f"{NAAN}k1c/f1", "part", "△", "Part of Thing c", "since 20", is_recorded=False),
     "withdrawn, its successor is reserved": Case(f"{NAAN}k1j", "withdrawn", "△", "Withdrawn: Thing j", "Twice."),
     "withdrawn twice": Case(f"{NAAN}k1k", "withdrawn", "△", "Withdrawn: Thing k", "Twice."),
@@ -188,6 +188,37 @@ def test_a_row_of_a_list_has_the_verdict(case: Case, client: FlaskClient, read_p
     assert case.sign in row.text
     # The similar name of one identifier is looked up, and those of the first of a list.
     assert _in_json(case, client)["headline"] in row.text
+
+
+@pytest.mark.one_setup
+@pytest.mark.parametrize(
+    ("name", "is_traced_here"),
+    [
+        pytest.param("k1a", True, id="recorded"),
+        pytest.param("k1a/f1", True, id="part"),
+        pytest.param("k1f/f1", True, id="part of a held name"),
+        pytest.param("k1g/f1", True, id="part of a withdrawn name"),
+        pytest.param("k1", True, id="prefix"),
+        pytest.param("k1zz", False, id="unknown"),
+        pytest.param("k1h", False, id="reserved"),
+    ],
+)
+def test_the_trace_of_a_name_for_which_this_site_answers_starts_here(
+    name: str, bindings: Bindings, read_page: Callable[[str], Any], *, is_traced_here: bool
+) -> None:
+    prefix = "https://ids.museum.example"
+    resolver = ResolverMiddleware(None, bindings, prefix=prefix)  # type: ignore[arg-type]
+    client = create_app(bindings, prefix=prefix, local={prefix: resolver}, trace_elsewhere=False).test_client()
+    page = client.get("/", query_string={"q": f"{NAAN}{name}"}).text
+    leads = read_page(page).one("section", "leads").text
+    assert ("so this site resolves it" in leads, "sends no requests to" in leads) == (
+        is_traced_here,
+        not is_traced_here,
+    )
+    status = client.get(
+        "/trace", query_string={"q": f"{NAAN}{name}"}, headers={"Accept": "application/json"}
+    ).status_code
+    assert (status == 403) != is_traced_here
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

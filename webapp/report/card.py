@@ -124,6 +124,7 @@ class Card:
     - ``taken_from``: the text, if only a part of it is recorded here, or a correction (``corrected``).
     - ``subject``: the identifier that a trace resolves.
     - ``bound``: the kind of the binding or "withdrawn"; None if it is not bound here. ``unread``: it cannot be read.
+      ``is_answered``: this site answers for it.
     - ``drawn``: the URL in the QR code.
     - ``outside``: it has characters that the specification does not allow, as some holders assign.
     - ``pasted``: the address before it. ``copied``: the identifier without that, in printable ASCII.
@@ -152,6 +153,7 @@ class Card:
     unusual_goes_on: bool
     subject: str | None
     bound: str | None
+    is_answered: bool
     unread: bool
     drawn: Spelling | None = None
     outside: bool = False
@@ -208,6 +210,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=about,
         bound=finding.site.kind or None,
+        is_answered=finding.site.is_answered,
         unread=finding.site.unread,
         drawn=_spelling("", drawn) if drawn else None,
         outside=finding.is_as_assigned,

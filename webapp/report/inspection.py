@@ -344,6 +344,7 @@ class _Lookup:
             above=self.found.get(resolution.container or ""),
             prefix=record,
             is_own=is_own,
+            is_answered=is_answered,
             is_mistyped=is_unknown and source.is_mistyped(naming.read(key)),
             contact=self.contact(key) if is_own else None,
         )
@@ -414,9 +415,8 @@ def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list
                 # Its own, and those of its prefixes (P-19).
                 stated = {**prefixes.statements(own[-1], current.metadata).texts, **current.metadata}
                 promises = {each: stated[each] for each in STATEMENTS & stated.keys()}
-            records.append(
-                SiteRecord(bound, False, kind, current, hold, last, is_own=True, contact=contact, promises=promises)
-            )
+            known = SiteRecord(bound, False, kind, current, hold, last, is_own=True, is_answered=True)
+            records.append(replace(known, contact=contact, promises=promises))
             if current.successor is not None:
                 others[number] = current.successor, None
     return _with_others(records, others, lookup) if others else records

@@ -30,6 +30,7 @@ class SiteRecord:
     - ``successor``: the binding of the name that replaces it.
     - ``prefix``: the record of the longest prefix with which an unknown identifier begins.
     - ``is_own``: it is below a prefix, a name or a NAAN of which this site has names.
+    - ``is_answered``: this site answers for it: it is recorded, or a container, a rule or a prefix decides.
     - ``is_mistyped``: an unknown identifier has a wrong check character for names that are minted here.
     - ``contact``: whom to ask if its link does not work: the contact of its prefix, else that of this site.
     - ``promises``: the persistence statements of a live name, its own or inherited, by their elements.
@@ -47,6 +48,7 @@ class SiteRecord:
     resolution: Resolution | None = None
     prefix: PrefixRecord | None = None
     is_own: bool = False
+    is_answered: bool = False
     near: Binding | None = None
     is_mistyped: bool = False
     contact: str | None = None

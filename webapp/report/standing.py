@@ -101,7 +101,7 @@ def _of_name(record: SiteRecord, binding: Binding) -> Standing:
         return _withdrawn(binding, binding.successor)
     title, about = title_of(binding), _about(binding)
     if record.hold is not None:
-        return Standing("on-hold", *TAGS["on-hold"], title, joined(about, _hold_text(record.hold)))
+        return Standing("on-hold", *TAGS["on-hold"], title, joined(about, _hold_text(record.hold, is_recorded=True)))
     host = host_of(binding.target)
     code = "recorded" if record.last is None else OF_LINK.get(record.last.state, "recorded")
     if record.last is not None and code == "link-dead":
@@ -142,8 +142,12 @@ def _leads(kind: str, host: str) -> str:
             return Translatable("The name is recorded here, and leads to %(host)s.", host=shown)
 
 
-def _hold_text(hold: Hold) -> str:
-    until = Translatable("The name is recorded here. Its redirect is on hold until %(until)s.", until=_day(hold.until))
+def _hold_text(hold: Hold, *, is_recorded: bool) -> str:
+    until = Translatable("Its redirect is on hold until %(until)s.", until=_day(hold.until))
+    if is_recorded:
+        until = Translatable(
+            "The name is recorded here. Its redirect is on hold until %(until)s.", until=_day(hold.until)
+        )
     return joined(until, display.percent(hold.reason)) if hold.reason else until
 
 
@@ -171,8 +175,10 @@ def _withdrawn(binding: Binding | None, successor: str | None) -> Standing:
 
 def _part(resolution: Resolution, title: str, last: LastTrace | None) -> Standing:
     """Return the standing of an identifier without a record for which a container, a rule or a hold answers."""
+    headline = Translatable("Part of %(title)s", title=title) if title else ""
     if resolution.hold is not None and resolution.outcome == "held":
-        return Standing("on-hold", *TAGS["on-hold"], title, _hold_text(resolution.hold))
+        said = _hold_text(resolution.hold, is_recorded=False)
+        return Standing("on-hold", "warn", Translatable("on hold"), headline, said)
     host = host_of(resolution.target) or Translatable("this site")
     if resolution.rule is not None:
         sentence = Translatable(
@@ -181,7 +187,6 @@ def _part(resolution: Resolution, title: str, last: LastTrace | None) -> Standin
             host=host,
         )
         return Standing("part", *TAGS["part"], "", sentence)
-    headline = Translatable("Part of %(title)s", title=title) if title else ""
     above = resolution.container or (resolution.binding and resolution.binding.identifier) or ""
     sentence = Translatable(
         "It has no record of its own. It is part of %(container)s, which leads to %(host)s.",

@@ -245,7 +245,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
 
 
 def _plan(shown: card.Card) -> trace.TraceOffer | None:
-    return trace.plan(shown.subject, shown.bound, shown.unread, shown.pasted) if shown.subject else None
+    return trace.plan(shown.subject, shown.is_answered, shown.unread, shown.pasted) if shown.subject else None
 
 
 def _show(answer: str, **context: object) -> Response:

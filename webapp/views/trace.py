@@ -76,14 +76,14 @@ def trace() -> Response:
     return _progressive(wish, trace_requests.start_trace(wish))
 
 
-def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> TraceOffer:
-    """Return the trace that the card of an identifier offers. ``bound`` is the kind of its binding here.
+def plan(subject: str, is_answered: bool, unread: bool, pasted: str = "") -> TraceOffer:
+    """Return the trace that the card of an identifier offers. ``is_answered``: this site answers for it.
     ``pasted`` is the text before the identifier in an address, which is offered as a resolver, too.
     """
     too_long = TraceOffer(Translatable("The identifier is too long for a trace."))
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
-    known = None if unread else bound is not None
+    known = None if unread else is_answered
     choice = resolver_choice.choose_resolver(subject, None, bound=known, pasted=pasted)
     if not choice.resolver and site().settings.trace_elsewhere:
         return TraceOffer(
@@ -93,7 +93,7 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
         wish = TraceRequest(subject, choice.resolver if pasted else None)
         why, label, command = choice.why, Translatable("Run the trace"), None
     else:
-        why = _elsewhere(choice, bound, unread=unread)
+        why = _elsewhere(choice, is_answered=is_answered, unread=unread)
         wish = TraceRequest(subject, resolver_choice.own_prefix(site()))
         label = Translatable("Trace with this site anyway")
         command = f"ararat trace {shlex.quote(display.percent(subject))}{'' if choice.resolver else ' --resolver URL'}"
@@ -110,7 +110,7 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
     )
 
 
-def _elsewhere(choice: resolver_choice.ResolverChoice, bound: str | None, *, unread: bool) -> str:
+def _elsewhere(choice: resolver_choice.ResolverChoice, *, is_answered: bool, unread: bool) -> str:
     """Return why this page does not trace an identifier, and which command does."""
     if not choice.resolver:
         return joined(choice.unknown, Translatable("Run this command with a resolver instead:"))
@@ -119,7 +119,7 @@ def _elsewhere(choice: resolver_choice.ResolverChoice, bound: str | None, *, unr
             "The bindings of this site cannot be read, and this page sends no requests to %(resolver)s.",
             resolver=choice.resolver,
         )
-    elif bound is not None:
+    elif is_answered:
         known = Translatable(
             "The resolver of this site cannot be reached, and this page sends no requests to %(resolver)s.",
             resolver=choice.resolver,

@@ -15,6 +15,7 @@ from ...identifiers.text.translatable import Translatable, joined
 from ...middleware.resolution.settings import ENGLISH
 from ...net import uri
 from ...tracing import messages
+from ...tracing.bulk import NOT_OF_THE_LINK
 from ...tracing.curl import curl
 from ...tracing.events import End, Event, Hop, Start
 from ...tracing.keepalive import KeepAlive
@@ -189,16 +190,17 @@ class Fragments:
                 "width": max(1, round(event.seconds * 1000)),
             }
             return self._render("inspector/_hop.html", **known)
+        is_open = event.code in NOT_OF_THE_LINK
         return self._render(
             "inspector/_ended.html",
             end=event,
             facts=_facts(event, hops),
             short=event.outcome == "success" and bool(hops) and not messages.is_unsafe(event.url or ""),
             scale=scale(event.seconds),
-            status="warn" if messages.is_unsafe(event.url or "") else _STATUSES[event.outcome],
+            status="warn" if is_open or messages.is_unsafe(event.url or "") else _STATUSES[event.outcome],
             link=_link(event),
             again=self.again,
-            responsible=None if event.outcome == "success" else self.responsible,
+            responsible=None if is_open or event.outcome == "success" else self.responsible,
         )
 
     def waiting(self, event: Event | KeepAlive, seen: Sequence[Event]) -> str:

@@ -217,13 +217,15 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkTraceRow])
 
 def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
     """Choose the resolver of each remaining identifier."""
-    keys = {text: inspection.keys(examine(text))[-1:] for text in order.remaining}
+    texts = list(order.remaining)
     try:
-        kinds = inspection.kinds((key for own in keys.values() for key in own), known.bindings) or {}
+        found = inspection.look_up([inspection.keys(examine(text)) for text in texts], known.bindings)
     except BindingsUnavailable:
-        return {text: choose_resolver(text, order.resolver, bound=None) for text in order.remaining}
-    bound = {text for text, own in keys.items() if any(key in kinds for key in own)}
-    return {text: choose_resolver(text, order.resolver, bound=text in bound) for text in order.remaining}
+        return {text: choose_resolver(text, order.resolver, bound=None) for text in texts}
+    return {
+        text: choose_resolver(text, order.resolver, bound=record.is_answered)
+        for text, record in zip(texts, found, strict=True)
+    }
 
 
 def _own_hosts(known: Site) -> set[str]:

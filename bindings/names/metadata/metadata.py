@@ -101,11 +101,11 @@ def code_meaning(text: str) -> str | None:
 def without_code(text: str) -> str:
     """Return a value without the code at its beginning, such as ``(:unkn)``. An unknown code stays.
 
-    >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code("A map of (:x) places")
+    >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code(" A map of (:x) places ")
     ('', 'in 2030', 'A map of (:x) places')
     """
     match = _CODE.match(text)
-    return text[match.end() :].strip() if match and match[0] in VALUE_CODES else text
+    return text[match.end() :].strip() if match and match[0] in VALUE_CODES else text.strip()
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:

@@ -68,6 +68,18 @@ def test_the_finding_of_a_hop_and_the_slowest_request_are_named(inspector, messa
     assert "Slowest request: 2, to this site, " in next(data for event, data in found if event == "verdict")
 
 
+def test_a_host_that_is_not_asked_is_not_a_dead_link(inspector, messages, read_page):
+    def site(environ, start_response):
+        start_response("302 Found", [("Location", "https://elsewhere.example/a")])
+        return [b""]
+
+    found = messages(inspector(site).get("/trace", query_string={"q": NAME}, headers=STREAM))
+    ended = read_page(next(data for event, data in found if event == "verdict")).one("div", "ended")
+    assert "sends no requests to other hosts" in ended.text
+    assert "warn" in ended.classes
+    assert "responsible" not in next(data for event, data in found if event == "verdict")
+
+
 def test_a_stream_is_not_buffered(inspector):
     response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert response.headers["X-Accel-Buffering"] == "no"
