@@ -24,8 +24,9 @@ def record(
     when: datetime | None = None,
     address: str | None = None,
 ) -> None:
-    """Write one row in the transaction of ``connection``. ``outcome`` is the outcome or the code of the error. Without
-    a caller, the client is unknown or the command line. ``when`` is in UTC; None is now.
+    """Write one row of the audit in the transaction of ``connection``. ``name`` is the account, name or prefix that
+    the operation is about. ``outcome`` is the outcome or the code of the error. Without a caller, the client is
+    unknown or the command line. ``when`` is in UTC; None is now.
     """
     actor = caller.as_actor(operation) if caller else Actor(operation=operation, address=address)
     audit.record(connection, actor, [(name, outcome)], when or datetime.now(UTC))

@@ -21,7 +21,9 @@ _BLOCK = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditSelection:
-    """The conditions of a list of the audit. The period includes ``since`` but not ``before``."""
+    """The conditions that a row of the audit must all meet; None is any. ``account`` is a name, ``token`` a number.
+    The period includes ``since`` but not ``before``.
+    """
 
     account: str | None = None
     token: int | None = None
@@ -31,8 +33,8 @@ class AuditSelection:
 
 
 class AuditRow(NamedTuple):
-    """A recorded request, with the label of its ``token`` and the name or prefix that it is about.
-    ``account`` is None for an unknown client, or the actor of a change by the command.
+    """A row of the audit. ``token`` is the label of the token, and ``name`` the account, name or prefix that was
+    changed. ``account`` is a name, the actor of a change by the command, or None for an unknown client.
     """
 
     number: int
@@ -55,7 +57,9 @@ class AuditPage(NamedTuple):
 def list_audit(
     accounts: Accounts, selection: AuditSelection, *, below: int | None = None, limit: int = 100
 ) -> AuditPage:
-    """Return recorded requests of accounts, the newest first. ``below`` returns only those with a smaller number."""
+    """Return at most ``limit`` rows of the audit that meet the conditions, the newest first. ``below`` returns only
+    rows with a smaller number. Rows of names are included, not only those of accounts.
+    """
     audit = tables.audit
     query = (
         select(
@@ -93,7 +97,7 @@ def list_audit(
 
 
 def all_audit(accounts: Accounts, selection: AuditSelection) -> Iterator[AuditRow]:
-    """Yield all recorded requests that meet the conditions, the newest first. They are read in blocks."""
+    """Yield all rows of the audit that meet the conditions, the newest first. They are read in blocks."""
     below: int | None = None
     while True:
         found = list_audit(accounts, selection, below=below, limit=_BLOCK)

@@ -53,18 +53,22 @@ def known_form_id() -> str | None:
 
 
 def set_session(response: Response, session: str, seconds: int) -> Response:
-    """Set the session cookie of a user who has signed in for some seconds, and delete the cookie for forms."""
+    """Set the cookie with the session id ``session`` for ``seconds``, and delete the cookie for forms. Return the
+    response.
+    """
     _delete(response, _FORM)
     return _set(response, _SESSION, session, seconds)
 
 
 def delete_session(response: Response) -> Response:
-    """Delete the session cookie of the browser. The response is returned."""
+    """Delete the session cookie of the browser, and return the same response. The session in the database stays."""
     return _delete(response, _SESSION)
 
 
 def is_https() -> bool:
-    """Return whether the browser uses https, also if a proxy forwards http without reporting it."""
+    """Return whether the browser uses https. If a proxy forwards http without reporting it, the configured URLs
+    decide.
+    """
     if request.is_secure:
         return True
     addresses = (site().settings.inspector, site().settings.prefix)

@@ -30,7 +30,9 @@ def form_token() -> str:
 
 
 def require_own_form() -> None:
-    """Raise :class:`HTTPRefusal` unless a form of this site sent the current request."""
+    """Raise :class:`HTTPRefusal` (403, ``csrf`` or ``other-site``) unless a form of this site sent the current
+    request. It needs the token of :func:`form_token` as a field of the form, or as a header field.
+    """
     require_own_page()
     given = request.headers.get(HEADER) or (request.form.get(FIELD) if request.mimetype in _FORMS else None) or ""
     # A page of a subdomain can set the cookie of forms on http. It cannot set that of the session, which is random.
@@ -47,7 +49,7 @@ def require_own_form() -> None:
 
 
 def require_own_page() -> None:
-    """Raise :class:`HTTPRefusal` if the header fields show that a page of another site sent the current request."""
+    """Raise :class:`HTTPRefusal` (403, ``other-site``) if a page of another site sent the current request."""
     if cross_site.from_another_site():
         raise HTTPRefusal(
             403, "other-site", Translatable("A page of another site sent this request. Use the form on this site.")
@@ -55,7 +57,7 @@ def require_own_page() -> None:
 
 
 def derived(cookie: str, purpose: str) -> str:
-    """Return a value that only the owner of a cookie can have. ``purpose`` names its use, such as "csrf".
+    """Return 64 hexadecimal digits that need the secret text of a cookie. ``purpose`` names their use, such as "csrf".
 
     >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
     (True, False)

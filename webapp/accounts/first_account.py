@@ -51,7 +51,9 @@ class FirstLink:
         return hmac.compare_digest(self._secret, given.encode("utf-8", "replace"))
 
     def add(self, accounts: Accounts, name: str, password: str) -> Account:
-        """Add the first account, an administrator. Raises AccountError, also if another account exists."""
+        """Add the first account, an administrator, and return it. Raises AccountError: ``account-exists`` if the site
+        has an account, ``account-name``, or that of the password, such as ``password-short``.
+        """
         with self._lock:
             return accounts.add(name, "administrator", password=password, only_first=True)
 
@@ -114,7 +116,7 @@ def keeping_command() -> str:
 
 
 def is_demonstration() -> bool:
-    """Return whether the current page manages names or accounts that are lost when the server stops."""
+    """Return whether the current page manages names or accounts, and the server loses them when it stops."""
     return site().settings.temporary and request.path.split("/")[1] in _MANAGING
 
 

@@ -39,7 +39,7 @@ _BROWSER_G = "ararat_account_of_browser"
 
 
 def accounts() -> Accounts:
-    """Return the store of the accounts of the current site. Answer 404 without an account."""
+    """Return the accounts of the current site. Aborts with 404 if the site has no account."""
     found = site().accounts
     if found is None or not found.exist():
         abort(404)
@@ -102,7 +102,7 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
 
 
 def is_of_provider(secret: str) -> bool:
-    """Return whether a text has the form of a token of a provider, and this site accepts such tokens."""
+    """Return whether a text looks like a JWT and this site accepts tokens of providers. No signature is checked."""
     return site().settings.provider_tokens is not None and secret.startswith("eyJ") and secret.count(".") == 2
 
 
@@ -133,8 +133,8 @@ def _of_provider(known: Accounts, token: str, address: str | None) -> Caller:
 
 
 def of_found(known: Accounts, found: Caller, address: str | None, path: str | None = None) -> Caller:
-    """Return the caller of a token, or of its session, with the client's address.
-    An emergency token is audited. ``path`` is for the audit if the path of the request has a secret.
+    """Return the caller of a token, or of the session of a token, with the client's address. An emergency token is
+    audited. ``path`` replaces the path of the request in the audit if that has a secret.
     """
     known_caller = Caller(account=found.account, token=found.token, address=address)
     if found.token is not None and found.token.emergency:
@@ -143,8 +143,8 @@ def of_found(known: Accounts, found: Caller, address: str | None, path: str | No
 
 
 def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:
-    """Return the caller with a password, or with a token, which needs no name.
-    Raises :class:`HTTPRefusal` (401, 429, 503).
+    """Return the caller with a name and a password, or with a token as ``secret``. A token needs no name, but another
+    name than that of its account is refused. Raises :class:`HTTPRefusal` (401, 429, 503).
     """
     from . import passwords  # it loads Argon2, which a site without accounts does not need
 
@@ -157,7 +157,9 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 
 
 def signed_in(known: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with a name and a password. Raises :class:`HTTPRefusal` (401, 429, 503)."""
+    """Return the account with a name and a password. Raises :class:`HTTPRefusal`: 401 if one of them is wrong, 429
+    after too many failed attempts, 503 if the server is busy.
+    """
     from . import passwords
     from .records.attempts import TooManyAttempts
     from .sign_in import WrongPassword, sign_in
@@ -175,7 +177,7 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
 
 
 def unauthorized(code: str, sentence: str) -> HTTPRefusal:
-    """Return the error 401 for a request without valid credentials, with the challenges for programs."""
+    """Return the error 401 with a code such as "token-invalid", a sentence, and the challenges WWW-Authenticate."""
     return HTTPRefusal(401, code, sentence, challenges=CHALLENGES)
 
 
@@ -203,8 +205,8 @@ def _identify(known: Accounts) -> Caller | None:
 
 
 def remote_user() -> str | None:
-    """Return the user that the web server reports, or None. None if the operator does not trust it, or if a proxy did
-    not prove that it sent the request.
+    """Return the user that the web server reports, or None. It is None if the operator has not set ``remote_user``. It
+    is None, too, if a proxy did not prove that it sent the request.
     """
     source = site().settings.user_source
     return None if source is None else source.of(request.environ)

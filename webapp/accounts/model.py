@@ -140,7 +140,9 @@ class Account:
     hash: str | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the account as JSON values. Times are RFC 3339 in UTC."""
+        """Return the JSON object of an account: ``name``, ``role``, ``prefixes``, ``created``, ``disabled``,
+        ``has_password`` and ``program``. Times are RFC 3339 in UTC.
+        """
         return {
             "name": self.name,
             "role": self.role,
@@ -154,9 +156,9 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """A token of an account, without its secret.
-    None: all ``prefixes`` or ``rights`` of the account. All times are in UTC; ``last_used`` is accurate to about a
-    minute. ``emergency``: each request with the token is written to the audit.
+    """An API token of an account, without its secret. None as ``prefixes`` or ``rights`` means all those of the
+    account. Times are in UTC. ``last_used`` is accurate to about a minute. ``emergency``: each request with the token
+    is written to the audit.
     """
 
     number: int
@@ -171,7 +173,9 @@ class Token:
     emergency: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the API token as JSON values, without its secret. Times are RFC 3339 in UTC."""
+        """Return the API token as a JSON object. Its members are the attributes without ``account``. Times are RFC
+        3339 in UTC.
+        """
         return {
             "number": self.number,
             "label": self.label,
@@ -241,11 +245,15 @@ class Caller:
         )
 
     def may(self, right: Right) -> bool:
-        """Return whether the token of the caller has a right. Without a token, it has all rights of the account."""
+        """Return whether the token of the caller has a right. A caller without a token, or with an unlimited one, has
+        all rights.
+        """
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
-        """Return whether the prefixes of the account and of the token cover a name. A reader can change no name."""
+        """Return whether the caller can change the name with a key. An administrator can change all names, a curator
+        those below the prefixes of the account, a reader none. The prefixes of a token limit each of them.
+        """
         limited = None if self.token is None else self.token.prefixes
         if self.role == "reader" or (limited is not None and not key.startswith(limited)):
             return False
@@ -253,7 +261,7 @@ class Caller:
 
 
 def read_name(text: str) -> str:
-    """Return the name of an account in its stored form: ASCII in lower case. Raises AccountError.
+    """Return the name of an account in its stored form: ASCII in lower case. Raises AccountError (``account-name``).
 
     >>> read_name("Jane.Doe@example.org")
     'jane.doe@example.org'
@@ -268,7 +276,7 @@ def read_name(text: str) -> str:
 
 
 def read_role(text: str) -> Role:
-    """Return a role, such as "curator". Raises AccountError (``account-role``) for another text."""
+    """Return a role: "reader", "curator" or "administrator". Raises AccountError (``account-role``) for others."""
     for role in ROLES:
         if text == role:
             return role
@@ -276,8 +284,8 @@ def read_role(text: str) -> Role:
 
 
 def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
-    """Return the rights of a token in the order of display.
-    Raises AccountError (``token-right``), also without any right.
+    """Return the rights of a token without repetitions, in the order of :data:`RIGHTS`. Raises AccountError
+    (``token-right``) for an unknown right, and without any.
 
     >>> read_rights(["relocate", "read"])
     ('read', 'relocate')
@@ -292,8 +300,8 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
 
 
 def read_prefix(text: str, rules: NamingRules = NO_RULES) -> str:
-    """Return a NAAN, a shoulder, or the beginning of URNs as a prefix to grant in its stored form.
-    Raises BindingError (``rule-prefix``, ``list-prefix``).
+    """Return a prefix to grant in its stored form: that of a NAAN, a shoulder, or the beginning of URNs. Raises
+    BindingError (``rule-prefix``, ``list-prefix``).
 
     >>> read_prefix("12345"), read_prefix("ark:/12345/x-5"), read_prefix("URN:NBN:de:")
     ('ark:12345/', 'ark:12345/x5', 'urn:nbn:de:')

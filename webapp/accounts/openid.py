@@ -37,7 +37,9 @@ class NotConfirmed(Exception):
 
 
 class Confirmed(NamedTuple):
-    """The user whom the provider confirmed: the claim ``sub``, and the value of the claim of the operator's setting."""
+    """A user whom the provider confirmed. ``subject`` is the claim ``sub``. ``claim`` is the value of
+    :attr:`OpenID.claim`, or None without it.
+    """
 
     subject: str
     claim: str | None

@@ -49,7 +49,7 @@ _HASHER = argon2.PasswordHasher.from_parameters(argon2.profiles.RFC_9106_LOW_MEM
 
 
 class PasswordsBusy(Exception):
-    """Raised if too many passwords are checked at this moment. The client can try again in some seconds."""
+    """Raised if no password can be checked within :data:`WAIT_SECONDS`, because too many others are."""
 
 
 class _State:
@@ -116,12 +116,14 @@ def hash_password(password: str) -> str:
 
 
 def needs_rehash(stored: str) -> bool:
-    """Return whether a stored hash has older parameters than a new one, so that it must be replaced."""
+    """Return whether a stored hash has other parameters than a new one would, so that it must be replaced."""
     return _HASHER.check_needs_rehash(stored)
 
 
 def is_remembered(stored: str, text: str) -> bool:
-    """Return whether a typed password was right for a stored hash in the last minutes. This takes no time."""
+    """Return whether :func:`verify` accepted a typed password for a stored hash within :data:`KEPT_SECONDS`. No hash
+    is computed.
+    """
     key = stored, _digest(text)
     with _state.lock:
         return _state.kept.get(key, 0.0) > time.monotonic()
@@ -158,7 +160,7 @@ def _decoy() -> str:
 
 
 def normal(text: str) -> str:
-    r"""Return a typed password in the form that is hashed, without checks.
+    r"""Return a typed password in the form that is hashed: spaces become U+0020, then form NFC. It is not checked.
 
     >>> normal("caf\u0065\u0301") == normal("caf\u00e9")
     True

@@ -34,8 +34,8 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 class ProviderUnavailable(Exception):
-    """The provider cannot be reached, or its answer is not valid.
-    The text is for the server log. It is asked again after ``retry_after`` seconds.
+    """The provider cannot be reached, or its answer is not valid. The text is for the server log. The provider is
+    asked again after ``retry_after`` seconds.
     """
 
     def __init__(self, text: str, retry_after: int = 10) -> None:
@@ -60,7 +60,9 @@ class Provider:
         self._keys: tuple[list[Key], float] | None = None
 
     def metadata(self, *endpoints: str) -> dict[str, Any]:
-        """Return the metadata, in which each of ``endpoints`` is a safe URL. Raises ProviderUnavailable."""
+        """Return the metadata of the provider, at most :data:`KEPT_SECONDS` old. Raises ProviderUnavailable without an
+        answer, or if the member that one of ``endpoints`` names is not a safe URL.
+        """
         if self._metadata is None or self._clock() >= self._metadata[1]:
             found = self._fetch(self.issuer.removesuffix("/") + _CONFIGURATION)
             if found.get("issuer") != self.issuer:
@@ -76,7 +78,9 @@ class Provider:
 
     @property
     def kept_keys(self) -> list[Key] | None:
-        """The keys that were read before, or None if they are too old or were never read."""
+        """The keys of the last :meth:`read_keys`, or None if they are older than :data:`KEPT_SECONDS` or were never
+        read.
+        """
         kept = self._keys
         return None if kept is None or self._clock() >= kept[1] else kept[0]
 

@@ -67,8 +67,9 @@ class TokenRefused(Exception):
 
 
 class ProviderTokens:
-    """The issuers whose tokens programs can send. Raises ValueError for a URL that is not https, or http on a loopback
-    address. ``audience`` must be in ``aud`` of each token, such as the URL of this site. ``clock`` is in seconds.
+    """The issuers whose JWTs programs can send as tokens. ``audience`` must be in ``aud`` of each token, such as the
+    URL of this site. ``clock`` is in seconds. Raises ValueError for an issuer that is not https, or http on a loopback
+    address.
     """
 
     def __init__(
@@ -84,8 +85,8 @@ class ProviderTokens:
         }
 
     def identity(self, token: str, now: datetime, client: str | None = None) -> tuple[str, str]:
-        """Return the issuer and the subject of a valid token. ``client`` is the address of the client. Raises
-        :class:`TokenRefused` and :class:`.ProviderUnavailable`.
+        """Return the issuer and the subject of a token, after a check of its signature, audience and times. ``client``
+        is the IP address of the client. Raises :class:`TokenRefused` and :class:`.ProviderUnavailable`.
         """
         if len(token) > MAX_TOKEN:
             raise TokenRefused(Translatable("The token has more than %(number)s characters.", number=MAX_TOKEN))

@@ -23,7 +23,7 @@ Right = Literal["read", "mint", "bind", "describe", "relocate", "withdraw"]
 
 
 class RightText(NamedTuple):
-    """The words for a right: ``action`` in a sentence, and ``label`` beside a check box."""
+    """The words for a right: ``action`` completes "has no right to", and ``label`` is beside a check box."""
 
     action: str
     label: str
@@ -60,7 +60,7 @@ _ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
 
 
 def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
-    """Return the rights of which a token needs at least one for an operation, or none for an undo.
+    """Return the rights of which a token needs at least one for an operation on many names. An undo needs none.
 
     >>> from ararat.bindings.names.operation import kind_of
     >>> import ararat.bindings.operations
@@ -76,9 +76,10 @@ def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
 
 
 def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
-    """Return the rights that a change of a name needs. ``before`` is None for a new name. A minted name needs "mint"; a
-    chosen one, the first target and the publication need "bind". Another target needs "relocate", other metadata
-    "describe". The end of a name, its return, and its hold need "withdraw".
+    """Return the rights that a change of a name needs, all of them; none for a change without effect. ``before`` is
+    None for a new name. A minted name needs "mint"; a chosen one, the first target and the publication need "bind".
+    Another target needs "relocate", other metadata "describe". The end of a name, its return, and its hold need
+    "withdraw".
     """
     after = change.after
     if change.action is None:

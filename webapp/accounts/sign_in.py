@@ -35,8 +35,8 @@ class WrongPassword(Exception):
 
 
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with a name and a password as typed. Raises WrongPassword, TooManyAttempts,
-    :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
+    """Return the account with a name and a password as typed. Raises WrongPassword, also for an unknown or disabled
+    account, TooManyAttempts, :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
     """
     try:
         name = read_name(name)

@@ -99,7 +99,9 @@ class Accounts:
         return self._existence[0]
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
-        """Return an account, also a disabled one, or None."""
+        """Return an account, also a disabled one, or None. Raises AccountError (``account-name``) for a text that is
+        not a name.
+        """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
@@ -119,7 +121,9 @@ class Accounts:
     def read(
         self, query: SelectBase, connection: Connection | None = None, **values: str | int
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of a query now, or in the transaction of ``connection``. A file returns no rows."""
+        """Return the rows of a query with its bound ``values``, now or in the transaction of ``connection``. A file
+        has no rows.
+        """
         if self.bindings.kind != "database":
             return []
         store: Any = self.bindings.store
@@ -134,8 +138,8 @@ class Accounts:
     def change_account(
         self, name: str, operation: str, by: Caller | None, change: Callable[[Connection, Account], str]
     ) -> Account:
-        """Change an account in a transaction, and write the outcome that ``change`` returns to the audit.
-        Raises AccountError (``account-unknown``).
+        """Change an account by ``change`` in a transaction, and return it as it is then. Its row is locked. ``change``
+        returns the outcome for the audit. Raises AccountError (``account-unknown``).
         """
         name = read_name(name)
 
@@ -147,8 +151,8 @@ class Accounts:
         return self.run_in_transaction(write)
 
     def is_valid(self, created: datetime, expires: datetime | None) -> bool:
-        """Return whether a token or session is valid now.
-        Before its creation it is not valid: the clock was set back, and its end cannot be checked.
+        """Return whether a token or session is valid now: created, and before ``expires``; None means permanently.
+        Earlier than :data:`CLOCK_SKEW` before its creation it is not valid, because the clock was set back.
         """
         now = self.bindings.now()
         return created - CLOCK_SKEW <= now and (expires is None or now < expires)
@@ -165,7 +169,9 @@ class Accounts:
         by: Caller | None = None,
     ) -> Account:
         """Add an account, and return it. Without a password, it uses tokens or another way to sign in. With
-        ``only_first``, any other account raises AccountError (``account-exists``).
+        ``only_first``, any other account raises AccountError (``account-exists``), as does the same name. Further
+        codes are ``account-name``, ``account-role``, ``account-program``, and those of the password, such as
+        ``password-short``.
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming) for prefix in prefixes})
@@ -199,14 +205,18 @@ class Accounts:
         return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
 
     def current(self, name: str, token: int | None) -> Caller | None:
-        """Return the caller with an account and the number of a token, or None if one of them is not valid any more."""
+        """Return the caller with the number of a token, or with the account ``name`` if ``token`` is None. None if the
+        account is disabled or unknown, or the token not valid any more.
+        """
         if token is not None:
             return self.tokens.caller_of_number(token)
         account = self.get(name)
         return None if account is None or account.disabled else Caller(account=account)
 
     def is_current(self, caller: Caller, connection: Connection | None = None) -> bool:
-        """Return whether an account, its token, its role and its prefixes are still valid, as they were read."""
+        """Return whether nothing was taken from a caller since it was read. Its account is enabled, its role the same,
+        its token valid, and its prefixes are still granted.
+        """
         token = 0 if caller.token is None else caller.token.number
         found = self.read(rows.STAMP, connection, account=caller.account.number, token=token)
         if not found or found[0][0] != caller.account.role:
@@ -219,7 +229,9 @@ class Accounts:
         return {*caller.account.prefixes} <= {prefix for _, prefix, *_ in found}
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
+        """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs. Return the
+        account; a second grant changes nothing.
+        """
         granted = read_prefix(prefix, self.bindings.naming)
 
         def change(connection: Connection, account: Account) -> str:
@@ -251,8 +263,8 @@ class Accounts:
         return self.change_account(name, "account.revoke", by, change)
 
     def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Change the role of an account.
-        Without ``force``, the last administrator raises AccountError (``account-last``).
+        """Change the role of an account, and return the account. Raises AccountError: ``account-role`` for an unknown
+        role, and without ``force`` ``account-last`` for the last administrator.
         """
         new = read_role(role)
 
@@ -265,8 +277,8 @@ class Accounts:
         return self.change_account(name, "account.role", by, change)
 
     def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Disable an account with its tokens, and end its sessions.
-        Without ``force``, the last administrator raises AccountError (``account-last``).
+        """Disable an account with its tokens, end its sessions, and return it. Without ``force``, the last
+        administrator raises AccountError (``account-last``).
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -290,9 +302,10 @@ class Accounts:
         return self.change_account(name, "account.enable", by, change)
 
     def set_program(self, name: str, is_program: bool, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Mark an account as that of a program, or remove the mark. No person can sign in to it: it loses its password
-        and its one-time link, and its sessions end. Tokens of the provider of a linked identity are accepted
-        (:mod:`.provider_tokens`). Without ``force``, the last administrator raises AccountError (``account-last``).
+        """Mark an account as that of a program, or remove the mark, and return it. No person can sign in to a program:
+        it loses its password and its one-time link, and its sessions end. Tokens of the provider of a linked identity
+        are accepted (:mod:`.provider_tokens`). Without ``force``, the last administrator raises AccountError
+        (``account-last``).
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -311,8 +324,9 @@ class Accounts:
         return self.change_account(name, "account.program", by, change)
 
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
-        """Set or remove the password of an account, end its sessions, and forget failed attempts.
-        Its tokens stay valid.
+        """Set the password of an account, or remove it with None. End its sessions, and forget failed attempts. Its
+        tokens stay valid. Raises AccountError: ``account-program`` for a program, or that of the password, such as
+        ``password-short``.
         """
         hashed = _hash(password, name)
 
@@ -356,7 +370,10 @@ class Accounts:
         return found[0].account if found and found[0].account.disabled is None else None
 
     def use_link(self, secret: str, password: str) -> Account | None:
-        """Set the password of the account of a one-time link, and end the link. None: the link is not valid."""
+        """Set the password of the account of a one-time link, and end the link. Return the account, or None if the
+        link is not valid. A refused password raises AccountError, such as ``password-short``, and the link stays
+        valid.
+        """
         known = self.of_link(secret)
         if known is None:
             return None
@@ -389,7 +406,7 @@ class Accounts:
         return self.change_account(name, "account.unlock", by, change)
 
     def failed_attempts(self, account: Account) -> int:
-        """Return the number of failed attempts to sign in to an account that are not forgotten yet."""
+        """Return the number of failed attempts to sign in to an account from all addresses in the last 15 minutes."""
         return failed_attempts(self, account.name)
 
     def _forget_attempts(self, connection: Connection, account: Account) -> None:
@@ -397,12 +414,16 @@ class Accounts:
         forget_attempts(connection, account.name)
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
-        """Return an enabled account, and the hash of its password. Both are None for another name."""
+        """Return an enabled account and the hash of its password, which is None without a password. Both are None for
+        another name.
+        """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 
     def replace_hash(self, account: Account, old: str, new: str) -> bool:
-        """Replace the hash of a password by one with the current parameters. False: the password was changed."""
+        """Replace the hash of a password by ``new``, one with the current parameters. Return False if the stored hash
+        is not ``old``, because the password was changed.
+        """
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
         replace = update(tables.accounts).where(*is_unchanged).values(password=new)
         return bool(self.run_in_transaction(lambda each: each.execute(replace).rowcount))

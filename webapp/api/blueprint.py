@@ -35,7 +35,9 @@ def init_app(app: Flask, site: Site) -> None:
 
 
 def admit() -> None:
-    """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
+    """Require an account for each URL of the API, and start the worker of jobs in this process. An unknown URL needs
+    an account too, so that it reveals nothing.
+    """
     if request.path.startswith(security.MANAGED) and security.is_account_api(request.path):
         caller()
         worker = current_app.extensions[import_jobs.KEY].worker
@@ -44,6 +46,8 @@ def admit() -> None:
 
 
 def read_bindings() -> Bindings:
-    """Return the names for a request that reads reserved ones or their history. Raises :class:`Forbidden`."""
+    """Return the bindings for a request that reads reserved names or their history. Raises :class:`Forbidden` for a
+    caller without the right to read.
+    """
     require_reader(caller())
     return site_bindings()

@@ -37,9 +37,9 @@ _EXPECTED |= {"object": "an object", "array": "a list", "number": "a number"}
 
 
 def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
-    """Return the JSON body of the request, which must match an entry of :data:`~.schemas.SCHEMAS`.
-    The default of ``media_types`` is JSON. ``optional``: an empty body means ``{}``. Raises :class:`HTTPRefusal` for
-    another media type (415), a long body (413), text that is not JSON (400), and JSON outside of the schema (422).
+    """Return the JSON body of the request, which must match the schema ``schema`` of :func:`~.schemas.requests`. The
+    default of ``media_types`` is JSON. ``optional``: an empty body means ``{}``. Raises :class:`HTTPRefusal`: 415 for
+    another media type, 413 for a long body, 400 for text that is not JSON, 422 for JSON outside of the schema.
     """
     content = read_bytes(MAX_BYTES)
     if optional and not content:
@@ -84,7 +84,9 @@ def read_bytes(limit: int) -> bytes:
 
 
 def refusal(refused: HTTPRefusal) -> Response:
-    """Return the answer of the API to a request that ``refused`` refuses before it is read."""
+    """Return the problem document for a request that is refused before a view reads it. A body that is too long is
+    drained.
+    """
     if isinstance(refused, BodyTooLong):
         errors.drain()
         refused = _too_long(refused.limit.size)
@@ -135,8 +137,9 @@ def parse(content: bytes) -> Any:
 
 
 def check(schema: str, value: Any) -> None:
-    """Check the value of a body against an entry of :data:`~.schemas.SCHEMAS`.
-    Raises :class:`HTTPRefusal` with 422 about the first wrong member, which lists the first :data:`MAX_ERRORS`.
+    """Check the value of a body against the schema ``schema`` of :func:`~.schemas.requests`. Raises
+    :class:`HTTPRefusal` (422, ``body-member``) about the first wrong member, with a list of the first
+    :data:`MAX_ERRORS`.
     """
     try:
         found = [*islice(schemas.validator(schema).iter_errors(value), 2 * MAX_ERRORS)]
@@ -155,7 +158,9 @@ def check(schema: str, value: Any) -> None:
 
 
 def member_refused(*wrong: tuple[str, str]) -> HTTPRefusal:
-    """Return the error 422 for wrong members. Each has a JSON Pointer (RFC 6901) and the end of a sentence."""
+    """Return the error 422 (``body-member``) for wrong members. Each is a JSON Pointer (RFC 6901) and the end of a
+    sentence, such as "must be a text".
+    """
     errors = [
         {"code": "body-member", "detail": f"{_place(pointer)} {reason}.", "pointer": pointer}
         for pointer, reason in wrong

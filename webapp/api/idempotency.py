@@ -46,7 +46,9 @@ _FOUND = select(table.c.request, table.c.status, table.c.response).where(
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """The reply to an API request, as it is stored for a repetition. ``etag`` has its quotation marks."""
+    """The reply to an API request, as it is stored for a repetition. ``value`` is its JSON, ``location`` a header
+    field, and ``etag`` has its quotation marks.
+    """
 
     value: Any
     status: int = 200
@@ -54,7 +56,7 @@ class StoredReply:
     etag: str | None = None
 
     def response(self, *, is_repeated: bool = False) -> Response:
-        """Return the stored reply as an HTTP response. ``is_repeated`` marks the answer to a repeated request."""
+        """Return the stored reply as an HTTP response. ``is_repeated`` adds the field ``Idempotency-Replayed``."""
         response = Response(json.dumps(self.value) + "\n", self.status, content_type="application/json")
         if self.status == 202:
             response.headers["Retry-After"] = str(JOB_SECONDS)
@@ -73,8 +75,9 @@ class KeyUsed(Exception):
 
 @dataclass(slots=True)
 class OneRequest:
-    """An API request with an idempotency key, whose reply is stored for repeated requests.
-    It is the same ``request`` if the hash of method, URL and body is equal. ``is_stored``: :meth:`store` was called.
+    """An API request with an idempotency key, whose reply is stored for repeated requests. ``account`` is a number,
+    and ``request`` the hash of method, URL and body, which a repetition must have too. ``is_stored``: :meth:`store`
+    was called.
     """
 
     accounts: Accounts
@@ -161,7 +164,9 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 
 
 def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredReply, bool]:
-    """Return the reply of ``act``, or the stored reply to an earlier request with the key, and whether it is that."""
+    """Return the reply and whether it is a stored one: that of ``act``, or that to an earlier request with the key.
+    Raises :class:`HTTPRefusal` (409, ``idempotency-key-busy``) if the earlier request still runs.
+    """
     if (earlier := one.earlier_reply()) is None:
         # The same request can be carried out at this moment. Then this one fails, or changes nothing.
         try:
@@ -184,8 +189,9 @@ def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredRep
 def manage(
     accounts: Accounts, caller: Caller, act: Callable[[Caller], T], represent: Callable[[Any], StoredReply]
 ) -> Response:
-    """Return the reply to a request that changes names, or the stored reply to an earlier request with the same key.
-    ``represent`` returns the reply for the result of ``act``, or for :attr:`Transaction.result`.
+    """Return the response to a request that changes names, or that to an earlier request with the same key. ``act``
+    makes the change as the caller that it gets. ``represent`` returns the reply for its result, which is also
+    :attr:`Transaction.result`.
     """
 
     def once(one: OneRequest | None) -> StoredReply:

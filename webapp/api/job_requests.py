@@ -28,9 +28,9 @@ def start_job(
     endpoint: str,
     require: Callable[[Caller | None], Caller] = require_curator,
 ) -> Response:
-    """Add a job in a transaction, and return the response 202 about it. A repeated request starts one job.
-    ``endpoint`` is the view that shows the job by its number. ``require`` returns the caller or raises
-    :class:`.Forbidden`. Raises :class:`HTTPRefusal` (429) for too many unfinished jobs.
+    """Add a job in a transaction, and return the response 202 with the JSON of ``represent``. A repeated request with
+    its key starts one job. ``endpoint`` is the view that shows the job by its number. ``require`` returns the caller
+    or raises :class:`.Forbidden`. Raises :class:`HTTPRefusal` (429) for too many unfinished jobs.
     """
     who, known = require(caller()), current_imports()
 
@@ -69,8 +69,8 @@ def resumed(job: Job, represent: Callable[[Job], Any]) -> Response:
 
 
 def conditions(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the member ``selection`` of a body as conditions for :func:`~.jobs.bulk.selection_of`. Raises
-    :class:`HTTPRefusal` for a time that is not valid, with the pointer to it.
+    """Return the member ``selection`` of a body as conditions for :func:`~.jobs.bulk.selection_of`: ``q`` becomes
+    ``text``, and times ISO 8601. Raises :class:`HTTPRefusal` for a time that is not valid, with the pointer to it.
     """
     found: dict[str, Any] = {"text" if name == "q" else name: text for name, text in given.items()}
     for name in found.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:

@@ -54,7 +54,7 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
 
 
 def require_assignable(name: str, rules: NamingRules = NO_RULES) -> None:
-    """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound."""
+    """Raise :class:`HTTPRefusal` (400, with the code of the reason) for a text that cannot be bound as a name."""
     try:
         naming.assignable(name, rules)
     except BindingError as error:

@@ -15,7 +15,9 @@ from ..management import Forbidden
 
 
 def read(*known: str) -> dict[str, str]:
-    """Return the parameters of the query. Raises :class:`HTTPRefusal` with 400 for one that is not in ``known``."""
+    """Return the parameters of the query by name; missing ones are omitted. Raises :class:`HTTPRefusal` (400) for one
+    that is not in ``known``, is given twice, or is not UTF-8.
+    """
     found: dict[str, str] = {}
     try:
         unquote_to_bytes(request.query_string).decode()
@@ -40,7 +42,8 @@ def flag(name: str, text: str | None) -> bool:
 
 
 def number(name: str, text: str | None, least: int, most: int, default: int) -> int:
-    """Return the value of a query parameter that is a number. Raises :class:`HTTPRefusal` with 400 for another value.
+    """Return the number in a query parameter, or ``default`` for None. Raises :class:`HTTPRefusal` (400) unless it is
+    from ``least`` to ``most``, both included.
 
     >>> number("limit", "20", 1, 1000, 100), number("limit", None, 1, 1000, 100)
     (20, 100)
@@ -54,7 +57,7 @@ def number(name: str, text: str | None, least: int, most: int, default: int) -> 
 
 
 def time(name: str, text: str | None) -> datetime | None:
-    """Return the value of a query parameter that is a date or a time in RFC 3339, by default in UTC. Raises
+    """Return the date or time (RFC 3339) in a query parameter, by default in UTC, or None for None. Raises
     :class:`HTTPRefusal` with 400 for another value.
     """
     if text is None:
@@ -70,7 +73,9 @@ def time(name: str, text: str | None) -> datetime | None:
 
 
 def refused(error: BindingError) -> HTTPRefusal:
-    """Return the error for a parameter that the list of names refuses. Raises ``error`` if the caller is refused."""
+    """Return the error 400, with the same code, for a parameter that the list of names refuses. Raises a
+    :class:`.Forbidden` again.
+    """
     if isinstance(error, Forbidden):
         raise error
     return HTTPRefusal(400, error.code, f"A parameter is refused: {error.message}. Expected {error.expected}.")

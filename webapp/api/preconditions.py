@@ -13,7 +13,7 @@ from ...middleware.http.conditional import entity_tag
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """The conditions of an API request on the entity tag of a record: the header fields If-Match and If-None-Match."""
+    """The header fields If-Match and If-None-Match of an API request as they were sent, or None."""
 
     match: str | None
     none_match: str | None
@@ -40,7 +40,7 @@ class Preconditions:
 
 
 def is_held() -> bool:
-    """Return whether the request is a GET of a client that could already have the response."""
+    """Return whether the request is a GET or HEAD with If-None-Match. Its client could already have the response."""
     return request.method in ("GET", "HEAD") and "If-None-Match" in request.headers
 
 
@@ -50,7 +50,9 @@ def etag(binding: Binding) -> str:
 
 
 def with_tag(response: Response, tag: str) -> Response:
-    """Return a response with an entity tag in quotation marks, or 304 if the client of a GET has this version."""
+    """Return the response with the field ETag, or 304 if If-None-Match of a GET has this tag. ``tag`` has its
+    quotation marks.
+    """
     response.headers["ETag"] = tag
     if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):
         return Response(status=304, headers={"ETag": tag})

@@ -47,7 +47,10 @@ def init_blueprint(blueprint: Blueprint) -> None:
 
 
 def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
-    """Return the problem document (RFC 9457) for an error. The error table has its status and its expected input."""
+    """Return the problem document (RFC 9457) for an error. Its status, ``expected`` and ``reference`` are those of the
+    code in the error table. An error about a name adds ``identifier``, ``suggestion`` and the ``pointer`` into the
+    body.
+    """
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}
     if entry.about is not None:
@@ -111,7 +114,9 @@ def _others(first: str) -> Iterator[dict[str, str]]:
 
 
 def of_operation(error: OperationRefused) -> Response:
-    """Return the problem document (RFC 9457) for a refused operation, with the refused names."""
+    """Return the problem document 409 (``operation-refused``) for a refused operation. ``result`` lists the refused
+    names.
+    """
     result = error.result
     first = result.refused[0]
     refused = counted(result.refusals, "name is", "names are")

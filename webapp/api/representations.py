@@ -31,7 +31,10 @@ _NOT_PUBLIC = ("target", "alternates", "resource", "numbers")
 
 
 def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dict[str, Any]:
-    """Return a recorded name as a mapping for JSON with the values that the caller can see."""
+    """Return the JSON of a recorded name with the values that the caller can see. ``target``, ``alternates``,
+    ``resource`` and ``numbers`` of one that is withdrawn or on hold can be null or ``{}``. A hidden reserved one has
+    six members.
+    """
     members = binding.as_listed()
     if shown_to(caller, binding, bindings):
         return members
@@ -42,8 +45,8 @@ def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dic
 
 
 def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[str, Any]:
-    """Return a name that was created or changed as a mapping for JSON, with warnings, also about personal data.
-    A token without the right to read gets back the values of a new reserved name, and not those of a recorded one.
+    """Return the JSON of a name that was created or changed. ``warnings``, also about personal data, is omitted
+    without any. A token without the right to read gets the values of a new reserved name, but not of a recorded one.
     """
     binding = saved.after
     if not (saved.is_new or shown_to(caller, binding, bindings)):
@@ -53,12 +56,16 @@ def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[st
 
 
 def of_event(event: Event) -> dict[str, Any]:
-    """Return a change of a name as a mapping for JSON, with the name before and after it."""
+    """Return the JSON of a change of a name. ``before`` and ``after`` are the whole name; ``before`` of its creation
+    is null.
+    """
     return event.as_dict() | {"before": _maybe(event.before), "after": event.after.as_listed()}
 
 
 def of_operation(result: BulkResult) -> dict[str, Any]:
-    """Return the result of an operation on many names as a mapping for JSON."""
+    """Return the JSON of an operation on many names. Each of ``effects`` has ``outcome``, ``before`` and ``after``,
+    and ``kept`` if the name keeps something.
+    """
     effects = [
         {
             "outcome": effect.outcome,
@@ -72,7 +79,9 @@ def of_operation(result: BulkResult) -> dict[str, Any]:
 
 
 def of_import(job: Job) -> dict[str, Any]:
-    """Return a job that imports a table as a mapping for JSON: its state, its progress and its result."""
+    """Return the JSON of a job that imports a table: its ``state``, progress (``lines`` of ``total``), why it
+    ``waits``, ``result`` or ``problem``, and the URL of its ``table``. What does not exist is null.
+    """
     problem = job.result and job.result.get("problem")
     return {
         "number": job.number,
@@ -92,7 +101,9 @@ def of_import(job: Job) -> dict[str, Any]:
 
 
 def of_change(job: Job) -> dict[str, Any]:
-    """Return a job that checks or changes many names as a mapping for JSON: its state and its result."""
+    """Return the JSON of a job that checks or changes names: its ``kind``, ``state``, ``operation``, progress
+    (``names`` of ``total``), why it ``waits``, and ``result`` or ``problem``. What does not exist is null.
+    """
     result = _of_result(job, "refused", "left_alone", "warned", "effects") or {}
     problem = (job.result or {}).get("problem")
     for effect in result.get("effects", ()):
@@ -115,7 +126,9 @@ def of_change(job: Job) -> dict[str, Any]:
 
 
 def of_export(job: Job) -> dict[str, Any]:
-    """Return a job that exports many names as a mapping for JSON: its state, its progress and its file."""
+    """Return the JSON of a job that exports names: its ``state``, format, number of ``names``, why it ``waits``, and
+    ``problem``. ``file`` (a URL) and ``expires`` are null until it is done.
+    """
     result = dict(job.result or {})
     is_done = job.state == "done"
     return {

@@ -507,12 +507,12 @@ def _change(kinds: Iterable[OperationKind]) -> Schema:
 
 
 def requests() -> dict[str, Schema]:
-    """Return the schemas of the bodies of requests, with those of all declared operations."""
+    """Return the schemas of the bodies of requests by name, such as "NewNames", also for all declared operations."""
     return REQUESTS | {"Change": _change(requested())}
 
 
 def schemas() -> dict[str, Schema]:
-    """Return the schemas of all requests and responses, with the names of all declared operations."""
+    """Return the schemas of all requests and responses by name, with those of all declared operations."""
     actions = one_of(*dict.fromkeys(kind.action for kind in KINDS.values()))
     recorded = {**_RECORDED_OPERATION, "properties": _RECORDED_OPERATION["properties"] | {"action": actions}}
     token = {**RESPONSES["Token"], "properties": RESPONSES["Token"]["properties"] | {"rights": _rights()}}

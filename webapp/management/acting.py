@@ -37,7 +37,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class AccountActor(Actor):
-    """An account as the actor of a change of names, with its permissions."""
+    """An account as the actor of a change of names, which the bindings ask for its permissions. ``minted`` are the
+    keys that the change minted, ``granted`` those whose grant was checked before.
+    """
 
     accounts: Accounts
     caller: Caller
@@ -54,7 +56,7 @@ class AccountActor(Actor):
         return self.caller.may("read")
 
     def may_read(self, binding: Binding) -> bool:
-        """Return whether the account can read a recorded name."""
+        """Return whether the account learns that a name is recorded: a reserved one only with the right to read."""
         return known_to(self.caller, binding)
 
     def may_change(self, key: str) -> bool:
@@ -68,7 +70,9 @@ class AccountActor(Actor):
         self.granted.add(key)
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
-        """Return the error of a change, or that of a missing grant, which has no values of the name."""
+        """Return ``error``, or without a grant for the name the error ``not-granted``, which has no values of the
+        name.
+        """
         return error if self.may_change(key) else not_granted(self.caller, key)
 
     def check(self, before: Binding | None, change: Change) -> None:

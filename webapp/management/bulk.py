@@ -68,8 +68,8 @@ def relocate_prefix(
 
 
 def follow(accounts: Accounts, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
-    """Record the URLs that targets redirect to as the new targets.
-    ``urls`` has, for each key, the target that was requested and the URL that it redirects to.
+    """Record the URLs that targets redirect to as the new targets. ``urls`` has for each key the target that was
+    requested and the URL that it redirects to. A name with another target now is not changed.
     """
     with _bulk(accounts, caller, "relocate-prefix", dry_run=False) as (actor, done):
         return done(carry_out(accounts.bindings, edits.follow(urls), actor=actor))

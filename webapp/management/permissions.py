@@ -33,7 +33,9 @@ def require_account(caller: Caller | None) -> Caller:
 
 
 def require_curator(caller: Caller | None) -> Caller:
-    """Return the caller if its role permits changes of names. Raises :class:`Forbidden` for None and for a reader."""
+    """Return the caller if its role permits changes of names. Raises :class:`Forbidden` for None
+    (``account-required``), for a reader (``role-missing``), and for a token that can only read (``right-missing``).
+    """
     known = require_account(caller)
     if known.role == "reader" and known.account.role != "reader":
         _refuse_right(known, Translatable("has only the right to read"))
@@ -43,8 +45,8 @@ def require_curator(caller: Caller | None) -> Caller:
 
 
 def require_administrator(caller: Caller | None) -> Caller:
-    """Return the caller if it is an administrator.
-    Raises :class:`Forbidden` for another caller, and for a token with only some rights.
+    """Return the caller if it is an administrator. Raises :class:`Forbidden` for another caller (``role-missing``),
+    and for a token with only some rights (``right-missing``).
     """
     known = require_account(caller)
     if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
@@ -60,8 +62,8 @@ def require_administrator(caller: Caller | None) -> Caller:
 
 
 def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
-    """Raise :class:`Forbidden` (``right-missing``) if the token of the caller does not have a right.
-    A request without a token has all rights of its account. ``key`` is for the message.
+    """Raise :class:`Forbidden` (``right-missing``) if the token of the caller does not have a right. A request without
+    a token has all rights of its account. ``key`` is the name for the message.
     """
     if not caller.may(right):
         _refuse_right(
@@ -86,7 +88,9 @@ def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> boo
 
 
 def require_reader(caller: Caller | None) -> Caller:
-    """Return the caller if it can read reserved names and the history. Raises :class:`Forbidden` for another one."""
+    """Return the caller if its token has the right to read, which all callers without a token have. Raises
+    :class:`Forbidden` for another caller, and for None.
+    """
     known = require_account(caller)
     require_right(known, "read")
     return known
@@ -104,8 +108,8 @@ def _refuse_right(caller: Caller, why: Translatable, key: str | None = None) -> 
 
 
 def require_granted(caller: Caller | None, key: str) -> Caller:
-    """Return the caller if it can change the name with a key.
-    Raises :class:`Forbidden` if the account or its token has no grant for it.
+    """Return the caller if it can change the name with a key. Raises :class:`Forbidden` (``not-granted``) if the
+    account or its token has no grant for it, and the errors of :func:`require_curator`.
     """
     known = require_curator(caller)
     if not known.may_change(key):
@@ -114,7 +118,7 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
 
 
 def not_granted(caller: Caller, key: str) -> Forbidden:
-    """Return the error for a change of the name with the key ``key``, for which ``caller`` has no grant."""
+    """Return the error ``not-granted`` for a change of the name with the key ``key`` by ``caller``."""
     message = Translatable(
         "the account %(account)s or its token has no grant for %(name)s; an administrator can add one",
         account=caller.actor,

@@ -37,7 +37,9 @@ def prefix_etag(record: PrefixRecord) -> str:
 
 
 def get(bindings: Bindings, prefix: str) -> PrefixRecord:
-    """Return the record of exactly this prefix with its redirect rule. Raises :class:`Missing` otherwise."""
+    """Return the record of exactly this prefix with its redirect rule. Raises :class:`Missing` for a prefix without a
+    record.
+    """
     if (found := bindings.prefixes.get(prefix)) is None:
         raise _missing(prefixes.check_prefix(prefix, bindings.naming))
     return found
@@ -81,8 +83,9 @@ def set_record(
 
 
 def remove_record(accounts: Accounts, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
-    """Delete the record of a prefix and its redirect rule, if it has ``etag``.
-    The caller must be an administrator. Their history stays. Raises :class:`Missing` for a prefix without a record.
+    """Delete the record of a prefix and its redirect rule, if it has the entity tag ``etag``; None is any. The caller
+    must be an administrator. Their history stays. Raises :class:`Missing` for a prefix without a record,
+    :class:`Stale` for another tag.
     """
     with acting(accounts, caller, "prefix.remove", prefix, require=require_administrator) as actor:
         key = prefixes.check_prefix(prefix, accounts.bindings.naming)
@@ -108,8 +111,8 @@ def succeed(
     heirs: Collection[str] = (),
     dry_run: bool = False,
 ) -> Succession:
-    """Make the institution ``to`` responsible for a prefix. The caller must be an administrator.
-    ``heirs`` are its accounts, which get a grant of the prefix. Without heirs, all grants stay.
+    """Make the institution ``to`` responsible for a prefix. The caller must be an administrator. ``heirs`` are the
+    names of its accounts, which get a grant of the prefix while others lose theirs. Without heirs, all grants stay.
     """
     with acting(accounts, caller, "prefix.succeed", prefix, require=require_administrator) as actor:
         return succession.succeed(

@@ -40,8 +40,8 @@ class Grant(NamedTuple):
 
 
 class Succession(NamedTuple):
-    """The result of a succession, or of its dry run. ``before`` is the institution before it.
-    ``kept`` are the grants of other accounts that still cover names below the prefix.
+    """The result of a succession, or of its dry run (``written`` is False). ``before`` is the earlier institution, or
+    None. ``kept`` are the grants of other accounts that still cover names below the prefix.
     """
 
     record: PrefixRecord
@@ -52,7 +52,9 @@ class Succession(NamedTuple):
     written: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result of the change of the responsible institution as a JSON object."""
+        """Return the JSON object of a succession: the attributes as its members, each grant with ``account`` and
+        ``prefix``.
+        """
         grants = {"granted": self.granted, "revoked": self.revoked, "kept": self.kept}
         return {
             "record": self.record.as_dict(),

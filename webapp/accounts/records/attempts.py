@@ -32,7 +32,7 @@ from .database import AccountTables
 
 
 class AttemptTables(AccountTables, Protocol):
-    """The accounts with their attempts that are not in the database yet."""
+    """The accounts, with the failed attempts that are not in the database yet (``unwritten``)."""
 
     unwritten: Unwritten
 
@@ -85,7 +85,9 @@ class TooManyAttempts(Exception):
 
 
 class Attempts:
-    """The failed attempts to sign in with one name from one client address."""
+    """The failed attempts to sign in with one name from one client address. Call :meth:`count` before the password is
+    checked, and :meth:`succeeded` if it is right.
+    """
 
     def __init__(self, accounts: AttemptTables, name: str, address: str | None) -> None:
         self._accounts = accounts
@@ -101,9 +103,9 @@ class Attempts:
         self._decide(lambda rows, pending, now: self._require(rows, pending, now, is_right=is_right))
 
     def count(self) -> None:
-        """Count an attempt as failed until :meth:`succeeded`.
-        Raises :class:`TooManyAttempts`. Then it is counted only if failures of other addresses are the reason. A right
-        password that is remembered is accepted then, and a client must not guess it without a limit.
+        """Count an attempt as failed until :meth:`succeeded`. Raises :class:`TooManyAttempts` at a limit. Then the
+        attempt is counted only if failures from other addresses are the reason. A remembered right password is still
+        accepted then, and a client must not guess it without a limit.
         """
 
         def decide(rows: list[tuple[Any, ...]], pending: dict[Pair, int], now: datetime) -> None:
@@ -118,7 +120,9 @@ class Attempts:
         self._unwritten.forget(self._pair, self._known)
 
     def write(self, further: Write | None = None) -> None:
-        """Write what is counted, and what ``further`` writes, and wait until it is in the database, but not long."""
+        """Write the counted attempts and the change ``further``, and wait for the database at most
+        :data:`WAIT_SECONDS`.
+        """
         self._unwritten.write(further)
 
     def write_later(self) -> None:
@@ -180,7 +184,9 @@ class Unwritten:
         self._written = threading.Event()
 
     def counts(self) -> dict[Pair, int]:
-        """Return the failed attempts that are only in memory and not in the database. The caller holds the lock."""
+        """Return the numbers of failed attempts that are only in memory, by name and address. The caller holds the
+        lock.
+        """
         return dict(self._failures)
 
     def add(self, pair: Pair, now: datetime) -> None:
@@ -206,8 +212,9 @@ class Unwritten:
                 self._since.pop(pair, None)
 
     def write(self, further: Write | None = None, *, is_waiting: bool = True) -> None:
-        """Write all attempts, and the change ``further``, in one transaction within :data:`WAIT_SECONDS`.
-        It does not wait if ``is_waiting`` is false, or if the last transaction still waits for the database.
+        """Write all attempts, and the change ``further``, in one transaction of a thread. Wait for it at most
+        :data:`WAIT_SECONDS`; not at all if ``is_waiting`` is false, or if the last transaction still waits for the
+        database.
         """
         with self.lock:
             if further is not None and len(self._further) < MAX_UNWRITTEN:
@@ -313,14 +320,14 @@ def forget_attempts(connection: Connection, name: str) -> None:
 
 
 def failed_attempts(accounts: AttemptTables, name: str) -> int:
-    """Return the number of failed attempts to sign in with a name from all addresses in the last minutes."""
+    """Return the number of failed attempts to sign in with a name from all addresses within :data:`WINDOW`."""
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)
     return sum(failures for _, _, failures, began in rows if began > since)
 
 
 def name_hash(name: str) -> str:
-    """Return the hash under which the failed attempts to sign in with a name are counted."""
+    """Return the SHA-256 hash, in hexadecimal, under which failed attempts with a name are counted."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -26,7 +26,9 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 
 class AccountTables(Protocol):
-    """The methods of :class:`~..store.Accounts` by which its parts read and change the tables."""
+    """The methods of :class:`~..store.Accounts` by which its parts read and change the tables. They are described
+    there.
+    """
 
     bindings: Bindings
 
@@ -67,8 +69,8 @@ def of_program(name: str) -> AccountError:
 
 
 def secret_hash(secret: str) -> str:
-    """Return the hash of a token or session id for the database. ``secret`` has 256 random bits, so a fast hash is
-    safe.
+    """Return the SHA-256 hash, in hexadecimal, of a token or session id for the database. ``secret`` has 256 random
+    bits, so a fast hash is safe.
     """
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -91,12 +93,14 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
 
 
 def end_sessions(connection: Connection, account: Account, now: datetime) -> None:
-    """End all sessions of an account, and delete the stored answers to its forms."""
+    """End all sessions of an account at ``now``, and delete the stored answers to its forms, in a transaction."""
     open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
 
 
 def locked(connection: Connection, name: str) -> Account:
-    """Return an account after locking its row, so that changes of one account happen one after the other."""
+    """Return an account after locking its row until the transaction ends, so that changes of it happen one after the
+    other. Raises AccountError (``account-unknown``).
+    """
     connection.execute(select(tables.accounts.c.id).where(tables.accounts.c.name == name).with_for_update())
     return find(connection, name)

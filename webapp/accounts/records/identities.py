@@ -104,17 +104,19 @@ class Identities:
         return self._accounts.change_account(name, "account.unlink", by, change)
 
     def list(self, account: Account) -> Sequence[tuple[str, str]]:
-        """Return the OpenID identities of an account: pairs of issuer and subject, in order."""
+        """Return the identities that are linked to an account: pairs of issuer and subject, sorted. The issuer of one
+        that is linked by a claim ends with ``#`` and the claim.
+        """
         return sorted((row[0], row[1]) for row in self._accounts.read(rows.IDENTITIES, account=account.number))
 
     def account(self, issuer: str, subject: str) -> Account | None:
-        """Return the enabled account to which exactly this identity can sign in, which is never that of a program."""
+        """Return the enabled account of a person that is linked to exactly this issuer and subject, or None."""
         found = self._find(issuer, subject)
         return found.account if found and not (found.account.disabled or found.account.is_program) else None
 
     def program(self, issuer: str, subject: str) -> Caller | None:
         """Return the enabled account of a program with exactly this identity, and the token that represents the
-        identity.
+        identity. None without such an account, or if the token is revoked.
         """
         found = self._find(issuer, subject)
         if found is None or not found.account.is_program or found.rest[0] is None:
@@ -138,8 +140,8 @@ def _not_linked(account: Account) -> AccountError:
 
 
 def set_tokens(connection: Connection, account: Account, now: datetime, *, is_program: bool) -> None:
-    """Give the identities of an account tokens that represent them, or revoke these, in the transaction of
-    ``connection``.
+    """Give each identity of an account a token that represents it. If ``is_program`` is false, only revoke these
+    tokens. Both happen in the transaction of ``connection``.
     """
     known = connection.execute(select(tables.identities).where(tables.identities.c.account == account.number)).all()
     for each in known:

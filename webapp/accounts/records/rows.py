@@ -85,7 +85,9 @@ STAMP = (
 
 
 class AccountRow(NamedTuple):
-    """An account in rows of the database. ``rest`` has the other columns of its first row."""
+    """An account in rows of the database, with the ``hash`` of its password or None. ``rest`` has the further columns
+    of the query in its first row.
+    """
 
     account: Account
     hash: str | None

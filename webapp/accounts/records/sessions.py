@@ -48,9 +48,9 @@ class Sessions:
         address: str | None = None,
         idle: timedelta | None = None,
     ) -> str:
-        """Start a session of :data:`SESSION_HOURS`, and return its secret id. Unused, it ends after ``idle``.
-        ``identity`` is the issuer and the subject of an OpenID sign-in. Raises :class:`SignInOutdated` if the account
-        was disabled, its password changed, or its identity unlinked after ``account`` was read.
+        """Start a session of at most :data:`SESSION_HOURS`, and return its secret id. Unused for ``idle``, it ends
+        earlier. ``identity`` is the issuer and the subject of an OpenID sign-in. Raises :class:`SignInOutdated` if the
+        account was disabled, its password changed, or its identity unlinked after ``account`` was read.
         """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
@@ -94,9 +94,9 @@ class Sessions:
         self._tokens.record_use(session, lambda: update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
     def keep_answer(self, session: str, status: int, content: str, *, account: Account | None = None) -> str | None:
-        """Keep the answer to a form, and return its number, or None without the session.
-        The oldest ones are deleted. A browser that the web server identifies has an ``account``, and no session:
-        ``session`` is the text that the browser is known by. Its row is that of an ended session.
+        """Keep the page ``content`` that answers a form, and return its random number, or None without the session.
+        The last :data:`MAX_ANSWERS` of a session are kept. A browser that the web server identifies has an ``account``
+        and no session; ``session`` is then the text that the browser is known by.
         """
         number = secrets.token_urlsafe(12)
         packed = base64.b64encode(zlib.compress(content.encode())).decode()
@@ -130,7 +130,7 @@ class Sessions:
         return None
 
     def end(self, session: str) -> None:
-        """End a session. An unknown or ended session is not changed. It is given by its secret id."""
+        """End the session with a secret id. An unknown or ended session is not changed."""
         ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
         self._accounts.run_in_transaction(
@@ -140,7 +140,7 @@ class Sessions:
         )
 
     def end_all(self, name: str, *, by: Caller | None = None) -> Account:
-        """End all sessions of an account. Its password and its tokens stay valid."""
+        """End all sessions of an account, and return the account. Its password and its tokens stay valid."""
 
         def change(connection: Connection, account: Account) -> str:
             end_sessions(connection, account, self._accounts.bindings.now())

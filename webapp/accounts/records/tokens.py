@@ -50,10 +50,10 @@ class Tokens:
         emergency: bool = False,
         by: Caller | None = None,
     ) -> tuple[Token, str]:
-        """Create a token, and return it with its secret, which is not stored and cannot be shown again.
-        None means no end, all prefixes of the account, and all rights (:data:`.RIGHTS`). Each request with an emergency
-        token is written to the audit; it ends within :data:`EMERGENCY_DAYS`. Raises AccountError (``token-label``,
-        ``token-expires``, ``token-right``, ``token-emergency``).
+        """Create a token, and return it with its secret, which is not stored and cannot be shown again. ``name`` is
+        that of the account. None means no end, all prefixes of the account, and all rights (:data:`.RIGHTS`). Each
+        request with an emergency token is written to the audit; it needs an end within :data:`EMERGENCY_DAYS`. Raises
+        AccountError (``token-label``, ``token-expires``, ``token-right``, ``token-emergency``).
         """
         label = read_line(label, "token-label", Translatable("the label"), MAX_LABEL)
         tests = self._accounts.bindings.naming
@@ -115,8 +115,8 @@ class Tokens:
         self._accounts.run_in_transaction(write)
 
     def caller(self, secret: str | int) -> Caller | None:
-        """Return the caller with a token, or None if the token is not valid or the account is disabled.
-        The number of a token selects one that represents an identity at a provider.
+        """Return the caller with the secret of a token, and record its use. None if the token is expired, revoked or
+        unknown, or its account is disabled. A number selects a token that represents an identity at a provider.
         """
         read = self._accounts.read
         if isinstance(secret, int):
@@ -132,7 +132,7 @@ class Tokens:
         return found
 
     def record_request(self, caller: Caller, request: str) -> None:
-        """Write a request with an emergency token, its method and path, to the audit. Raises
+        """Write a request with an emergency token to the audit. ``request`` is its method and path. Raises
         :class:`BindingsUnavailable` or :class:`ReadOnlyBindings`, so that no request is missing there.
         """
         now = self._accounts.bindings.now()
@@ -155,8 +155,9 @@ class Tokens:
         return Caller(account=account, token=token)
 
     def record_use(self, used: int | str, statement: Callable[[], Update]) -> None:
-        """Record the use of a token (a number) or session (a hash), at most once in :data:`USE_SECONDS`.
-        ``statement`` returns the SQL only when it is needed, because to compose it takes longer than most calls.
+        """Record the use of a token (a number) or session (a hash), at most once in :data:`USE_SECONDS`. ``statement``
+        returns the SQL. It is called only when needed, because to compose it takes longer than most calls. No error is
+        raised.
         """
         # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
         if time.monotonic() < self._uses.get(used, 0.0):

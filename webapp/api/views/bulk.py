@@ -39,15 +39,17 @@ def read_dry_run() -> bool:
 
 
 def read_options() -> tuple[bool, bool]:
-    """Return the values of the query parameters ``dry_run`` and ``atomic`` of an operation on many names."""
+    """Return the query parameters ``dry_run`` and ``atomic``, False without them. Another one raises
+    :class:`HTTPRefusal`.
+    """
     given = parameters.read("dry_run", "atomic")
     return parameters.flag("dry_run", given.get("dry_run")), parameters.flag("atomic", given.get("atomic"))
 
 
 def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapping[str, Any]) -> Response:
-    """Return the JSON response to an operation that ``act`` carries out.
-    A dry run succeeds, and lists refused names. ``instead`` is the request that starts a job, for the error about too
-    many names. Raises :class:`OperationRefused` if a name is refused; then nothing was written.
+    """Return the JSON response to an operation that ``act`` carries out as the caller. A dry run succeeds, and lists
+    refused names. ``instead`` is the body of the request that starts a job, for the error about too many names. Raises
+    :class:`OperationRefused` if a name is refused; then nothing was written.
     """
 
     def permitted(by: Caller) -> BulkResult:

@@ -28,7 +28,9 @@ from ..job_requests import conditions, resumed, shown_job, start_job
 
 @blueprint.post("/changes")
 def check_change() -> Response:
-    """Start the check of a change of many names, and return its job as JSON. The JSON body describes the change."""
+    """Start the check of a change of many names, and answer 202 with its job as JSON. The body has ``operation``, and
+    ``selection`` or ``names``; an undo has neither.
+    """
     parameters.read()
     body = bodies.read_json("Change")
     operation, selection = dict(body["operation"]), body.get("selection")
@@ -55,8 +57,8 @@ def show_change(number: int) -> Response:
 
 @blueprint.post("/changes/<int:number>/apply")
 def apply_change(number: int) -> Response:
-    """Start the change of the names that a check has accepted.
-    With the query parameter ``atomic=true``, it is one transaction.
+    """Start the change of the names that a check has accepted, and answer 202 with its job as JSON. With the query
+    parameter ``atomic=1``, it is one transaction. ``skip_refused=1`` leaves out refused names.
     """
     given = parameters.read("skip_refused", "atomic")
     options = {name: parameters.flag(name, given.get(name)) for name in ("skip_refused", "atomic")}
@@ -101,7 +103,9 @@ def stop_operation(number: int) -> Response:
 
 @blueprint.post("/operations/<int:number>/resume")
 def resume_operation(number: int) -> Response:
-    """Continue the job of an operation that its server ended. Another operation is returned as it is."""
+    """Continue the job of an operation that its server ended, and return the operation as JSON. One without such a job
+    is returned as it is.
+    """
     parameters.read()
     bodies.require_empty()
     who = require_curator(caller())

@@ -18,7 +18,7 @@ def describe() -> Response:
 
 @blueprint.get("/account")
 def show_account() -> Response:
-    """Return the account that sent the request as JSON, with the token of the request or null."""
+    """Return the account that sent the request as JSON: ``name``, ``role``, ``prefixes``, and ``token`` or null."""
     parameters.read()
     known = caller()
     document = {"name": known.account.name, "role": known.role, "prefixes": list(known.account.prefixes)}

@@ -19,7 +19,9 @@ from ..job_requests import conditions, resumed, shown_job, start_job
 
 @blueprint.post("/exports")
 def start_export() -> Response:
-    """Start a job that exports names, and return it as JSON. The JSON body has the conditions for the names."""
+    """Start a job that exports names, and answer 202 with it as JSON. The body has the ``format`` of the file, and in
+    ``selection`` the conditions for the names.
+    """
     parameters.read()
     body = bodies.read_json("Export")
     chain = [selection_of(conditions(body.get("selection", {})))]

@@ -19,14 +19,16 @@ from ..blueprint import blueprint, caller, read_bindings
 
 @blueprint.get("/holds")
 def list_holds() -> Response:
-    """Return the holds of names and prefixes as JSON. The query parameter ``all`` adds the holds that have ended."""
+    """Return the holds of names and prefixes that apply now as JSON. ``all=1`` adds the holds that have ended."""
     with_ended = parameters.flag("all", parameters.read("all").get("all"))
     return as_json({"holds": [each.as_dict() for each in holding.current(read_bindings(), with_ended=with_ended)]})
 
 
 @blueprint.post("/holds")
 def hold() -> Response:
-    """Put the name or prefix in the JSON body on hold, or change its hold. Return the hold as JSON."""
+    """Put the name or prefix in the JSON body on hold, or change its hold. The JSON of the response has ``outcome``,
+    ``name`` or ``prefix``, ``until`` and ``reason``.
+    """
     parameters.read()
     body: dict[str, Any] = bodies.read_json("Hold")
     of, kind = _of(body)

@@ -38,7 +38,9 @@ _LISTED = (*_CONDITIONS, "q", "changed_since", "after", "limit")
 
 @blueprint.get("/names")
 def list_names() -> Response:
-    """Return a page of the names that meet the conditions in the query parameters, as JSON."""
+    """Return a page of the names that meet the conditions in the query, by default 100 (``limit``), as JSON. The page
+    after it has the query parameter ``after``.
+    """
     given = parameters.read(*_LISTED)
     limit = parameters.number("limit", given.get("limit"), 1, MAX_PAGE, 100)
     since = parameters.time("changed_since", given.get("changed_since"))
@@ -78,7 +80,9 @@ def create_names() -> Response:
 
 @blueprint.route("/names/<path:_>", methods=_METHODS, provide_automatic_options=False)
 def one_name(_: str) -> Response:
-    """Answer a request for the name in the path, or for an operation on it."""
+    """Answer a request for the name in the path, or for an operation after it, such as ``/history``. A method that the
+    operation does not have is answered with 405.
+    """
     name, operation = name_paths.read_name(request.environ, f"{MANAGED}/names/")
     known = _ACTIONS[operation]
     method = "GET" if request.method == "HEAD" else request.method

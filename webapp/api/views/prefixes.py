@@ -35,14 +35,16 @@ def list_prefixes() -> Response:
 
 @blueprint.get("/prefixes/<path:_>")
 def show_prefix(_: str) -> Response:
-    """Return the record that describes the prefix in the path."""
+    """Return the record of the prefix in the path as JSON with its entity tag, or 404 without a record."""
     record = prefix_records.get(site_bindings(), _prefix())
     return preconditions.with_tag(as_json(record.as_dict()), prefix_etag(record))
 
 
 @blueprint.put("/prefixes/<path:_>")
 def set_prefix(_: str) -> Response:
-    """Set the record of the prefix in the path. A text that the request does not have is deleted."""
+    """Set the record of the prefix in the path, and return it as JSON: 201 for a new one. A text that the body does
+    not have is deleted, except those of a delegation.
+    """
     prefix = _prefix()
     body: dict[str, Any] = bodies.read_json("PrefixFields")
     # Without the member, the rule stays; an empty template removes it.
@@ -66,7 +68,9 @@ def set_prefix(_: str) -> Response:
 
 @blueprint.post("/departures")
 def depart() -> Response:
-    """Retire the prefix in the JSON body, and move the targets of its names to another resolver."""
+    """Retire the prefix in the JSON body, and move the targets of its names to another resolver. Answer with the
+    result.
+    """
     dry_run, atomic = read_options()
     body = bodies.read_json("Departure")
 
@@ -81,7 +85,9 @@ def depart() -> Response:
 
 @blueprint.post("/successions")
 def succeed() -> Response:
-    """Make the institution in the JSON body responsible for a prefix, and move the grants to its accounts."""
+    """Make the institution in the JSON body responsible for a prefix, and move the grants to its accounts. Return the
+    succession as JSON.
+    """
     dry_run = read_dry_run()
     body = bodies.read_json("SuccessionFields")
 
