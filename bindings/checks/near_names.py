@@ -28,9 +28,6 @@ NUMBER = Translatable("No name has this text. These names have the number in ano
 TARGET = Translatable("No name has this address. These names had it before.")
 WORD = Translatable("No name has this text. These names have a word that differs in one letter.")
 
-NOTES = (NUMBER, TARGET, WORD)
-"""The notes of pages with near names."""
-
 _SECONDS = 0.25
 _CANDIDATES = 100
 _MOST_READ = 24
@@ -53,12 +50,18 @@ def page(bindings: Bindings, selection: Selection | None, *, cursor: str | None 
         (WORD, _with_word(bindings, selection)),
     ):
         near: dict[str, Binding] = {}
+        most = min(limit, MAX_NEAR)
         for each in names:
             near.setdefault(each.identifier, each)
-            if len(near) >= min(limit, MAX_NEAR):
+            if len(near) > most:
+                note = Translatable(
+                    "%(note)s Only the first %(number)s are shown. To find the others, search for one more word.",
+                    note=note,
+                    number=most,
+                )
                 break
         if near:
-            return found._replace(names=[*near.values()], note=note, searched=None)
+            return found._replace(names=[*near.values()][:most], note=note, searched=None)
     return found
 
 

@@ -148,3 +148,13 @@ def test_a_move_that_was_undone_is_no_old_address(museum: Bindings) -> None:
     undo_operation(museum, moved.operation or 0)
     assert near_names.page(museum, select(text="https://m.example/1")).note is None
     assert found(near_names.page(museum, select(text="https://new.example/objects/1"))) == []
+
+
+def test_a_list_of_near_names_that_is_cut_says_so(bindings: Bindings) -> None:
+    for number in range(4):
+        bindings.bind(f"ark:12345/x5{number}", f"https://m.example/{number}", metadata={"what": f"Harbour {number}"})
+    whole = near_names.page(bindings, select(text="habour"), limit=4)
+    assert (len(whole.names), whole.note) == (4, near_names.WORD)
+    cut = near_names.page(bindings, select(text="habour"), limit=3)
+    assert len(cut.names) == 3
+    assert cut.note == f"{near_names.WORD} Only the first 3 are shown. To find the others, search for one more word."

@@ -23,7 +23,7 @@ ACTIONS: Final[Mapping[str, str]] = {
     "relocated": Translatable("Relocated"),
     "withdrawn": Translatable("Withdrawn"),
     "restored": Translatable("Restored"),
-    "redacted": Translatable("Redacted"),
+    "redacted": Translatable("Texts removed"),
     "reserved": Translatable("Reserved"),
     "deleted": Translatable("Deleted"),
     "hidden": Translatable("Hidden"),

@@ -45,7 +45,7 @@ _DONE = {
     "reserved": Translatable("The name is reserved."),
     "withdrawn": Translatable("The name is withdrawn. Its public page is a tombstone."),
     "restored": Translatable("The name is live again."),
-    "redacted": Translatable("The personal values are removed."),
+    "redacted": Translatable("The texts are removed."),
     "deleted": Translatable("The reserved name is deleted. It is never minted again."),
 }
 

@@ -40,7 +40,7 @@ def test_an_administrator_removes_the_texts_with_a_reason(filled: Desk, ada: Bro
     assert SECRET not in shown
     assert "box of Hedwig" not in shown
     assert "https://example.org/1" in shown
-    assert "The personal values are removed." in shown
+    assert "The texts are removed." in shown
     assert "inv-7" in shown
     # Nothing restores the texts.
     assert "Undo this change" not in shown
