@@ -100,9 +100,9 @@ def hold(
     """Put a name, or all names below a prefix, on hold until a time, or change the hold (decision X-12).
 
     ``kind`` is "name" or "prefix"; None means a name if it is recorded, else a prefix. ``until`` is an aware time in
-    the future, at most a year ahead. ``reason`` has 1 to 2,000 characters for visitors. ``revision`` is that which the
-    name must still have. Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``,
-    ``hold-withdrawn``, ``hold-unknown``, ``not-bound`` or ``not-granted``, and :class:`Stale`.
+    the future, at most a year ahead. ``reason`` has 1 to 2,000 characters for visitors. ``revision`` is that which a
+    name must still have; it has no effect for a prefix. Raises :class:`BindingError` with the code ``hold-until``,
+    ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``, ``not-bound`` or ``not-granted``, and :class:`Stale`.
     """
     key, actual_kind = require(bindings, of, kind)
     if actual_kind == "name":
@@ -123,7 +123,8 @@ def release(
     actor: Actor | str | None = None,
 ) -> HoldChange:
     """End the hold of a name or a prefix, so that its redirects work again. Without ``kind``, a name without a hold is
-    taken for a prefix. Raises :class:`BindingError` (``hold-missing``) if there is no hold.
+    taken for a prefix. ``revision`` is that of :func:`hold`. Raises :class:`BindingError` (``hold-missing``) without a
+    hold.
     """
     key, actual_kind = require_held(bindings, of, kind)
     if actual_kind == "name":

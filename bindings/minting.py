@@ -73,8 +73,8 @@ def mint(
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
     ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
     ``name-characters`` (a prefix record does not permit a character of the pattern), ``names-exhausted``,
-    ``prefix-delegated`` or ``prefix-retired``. Raises ReadOnlyBindings and BindingsUnavailable. Source: ARK-010,
-    ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
+    ``prefix-delegated``, ``prefix-retired`` or ``embargo-past``. Raises ReadOnlyBindings and BindingsUnavailable.
+    Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

@@ -317,7 +317,8 @@ def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding
 
 
 def later(now: datetime, before: datetime) -> datetime:
-    """Return the time to record for a change: ``now``, or one second after ``before`` if the clock was set back.
+    """Return the time to record for a change: ``now``, or one second after the time ``before`` of the previous one if
+    ``now`` is not later, as when the clock was set back.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -367,7 +368,8 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata", "numbers"
 
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
     """Return the change that gives a name the address ``target`` at another resolver, which answers for it from now on.
-    Alternates and the scope are dropped: only this resolver knows them. Raises like :func:`moved_to`.
+    Alternates and the scope are dropped, because only this resolver knows them, and a served name becomes located.
+    Raises like :func:`moved_to`.
     """
     moved = replace(
         existing,

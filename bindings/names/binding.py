@@ -76,7 +76,7 @@ class Binding:
     - ``metadata``: texts by the full names of their elements, such as ``erc.who``.
     - ``reason``, ``successor``: of a withdrawal. The successor is a name in normal form or an http(s) URL.
     - ``spelling``: the text under which the name was first bound.
-    - ``created``, ``changed``: times in UTC. An import can set the first.
+    - ``created``, ``changed``: the times of the first and the last change in UTC. An import can set both.
     - ``revision``: the number of changes, from 1.
     - ``once_public``: "yes" if the publication of the name was undone, at any time; otherwise None.
     - ``hold_until``: the end of the hold in UTC, also of one that has ended.
