@@ -91,7 +91,8 @@ def resolver_command(
     equal answers for equal spellings, temporary redirects, descriptions, parts, unbound names, negotiation and CORS.
     "advice" is a result that no standard requires. One request is sent at a time, and nothing is written there.
 
-    Exit code: 0 all required answers are right, 1 some are wrong, 66 FILE cannot be read, 69 no answer at URL.
+    Exit code: 0 all required answers are right, 1 some are wrong, 66 FILE cannot be read, 69 no answer at URL,
+    74 a report cannot be written.
 
     \b
       ararat conformance https://example.org --name ark:12345/x6np1 --target https://example.org/maps/17

@@ -120,7 +120,8 @@ def check_command(
     --resume FILE writes the results to FILE as JSON Lines. After an interruption, run the same command to continue.
 
     Exit code: 0 nothing found (with --trace: all resolve; with --url: all answers are right), 1 problems found, 2 not a
-    database of Ararat, or not a result file, 66 a file cannot be read, 69 no database, or the site does not answer.
+    database of Ararat, or not a result file, 66 a file cannot be read, 69 no database, or the site does not answer, 74
+    a file cannot be written.
 
     \b
       ararat check --url https://museum.example --junit names.xml names.csv

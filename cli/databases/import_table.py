@@ -238,7 +238,7 @@ def import_command(
     A FILE of `ararat export --history` restores an empty database exactly. It is written in one transaction.
 
     Exit code: 0 all lines are accepted, 1 lines are refused, or names of a dump are left out, 2 the file is not valid,
-    66 a file cannot be read or written, 69 no database.
+    66 a file cannot be read, 69 no database, 74 a file cannot be written.
     """
     of_tables = ("format", "columns", "ignore_unknown", "relocate")
     of_user_tables = (mint, find, key, output, sheet, heading_row)

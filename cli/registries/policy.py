@@ -106,7 +106,7 @@ def check_command(
     another host are checked as those of the first host of the policy.
 
     Exit code: 0 no findings or only notes, 1 findings, 2 the policy, a sitemap or the state file is not valid, 66 a
-    file cannot be read, 69 the site does not answer.
+    file cannot be read, 69 the site does not answer, 74 a file cannot be written.
 
     \b
       ararat policy check https://museum.example --policy ours.toml --sitemap --state urls.json
