@@ -43,7 +43,7 @@ _TABLES = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".jsonl": "a
 
 
 class Numbers(TypedDict, total=False):
-    """The numbers of a thing: the one that is on it, further ones, and former ones."""
+    """The numbers of a thing, such as inventory numbers: the one that is on it, further valid ones, and former ones."""
 
     current: str
     further: list[str]
@@ -51,7 +51,9 @@ class Numbers(TypedDict, total=False):
 
 
 class NameFields(TypedDict, total=False):
-    """The values of a name, as the member ``names`` of ``POST /names`` has them. The OpenAPI document explains each."""
+    """The values of a name, as in the objects ``names`` of ``POST /names``. All keys are optional, and None deletes a
+    value. The OpenAPI document explains each key.
+    """
 
     target: str | None
     kind: Literal["located", "related", "described", "served"] | None
@@ -68,9 +70,10 @@ class NameFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Name:
-    """A recorded name. ``etag`` is the version for safe changes; None for a name of a list. ``outcome`` is what
-    happened to it, such as "bound" or "exists". ``row`` has all members of the API. Without the right to read, a token
-    gets the identifier and few others: ``target`` and ``resource`` are None then.
+    """A recorded name. ``etag`` is its version for :meth:`Ararat.update`; None for a name from a list. ``outcome`` is
+    "bound" for a name that :meth:`Ararat.mint` made, "exists" for one that it found, and else None. ``row`` has all
+    members of the API. Without the right to read, a token gets the identifier and few others: ``target`` and
+    ``resource`` are None then.
     """
 
     identifier: str
@@ -84,7 +87,7 @@ class Name:
 
     @classmethod
     def of(cls, row: Mapping[str, Any], etag: str | None = None, outcome: str | None = None) -> Name:
-        """Return the name of a row of the API."""
+        """Return the name in a JSON object of the API, which has at least the member ``identifier``."""
         # A token without the right to read gets only some members.
         identifier, state, metadata = row["identifier"], row.get("state", ""), row.get("metadata") or {}
         return cls(identifier, state, row.get("target"), row.get("resource"), metadata, etag, outcome, row)
@@ -94,11 +97,13 @@ class Name:
 
 
 class Problem(Exception):
-    """Raised if the API refuses a request, or cannot be reached (``status`` 0): nothing was changed.
+    """Raised if the API refuses a request, or cannot be reached (``status`` 0). Nothing was changed, except perhaps for
+    :class:`OutcomeUnknown` and for a job.
 
     A job that failed or was cancelled raises it with the ``status`` 0, and can have changed names before. ``code`` is
-    stable, and ``detail`` is a sentence for people. ``pointer`` is the place of the wrong value in the body, and
-    ``errors`` lists all of them. ``existing`` is the recorded name of a conflict. ``retry_after`` are seconds.
+    stable, such as "not-bound", and ``detail`` is a sentence for people. ``pointer`` is the JSON Pointer of the wrong
+    value in the body, and ``errors`` lists all wrong values. ``existing`` is the recorded name of a conflict.
+    ``retry_after`` are seconds, or None.
     """
 
     def __init__(self, status: int, document: Mapping[str, Any], retry_after: float | None = None) -> None:
@@ -116,11 +121,11 @@ class Problem(Exception):
 
 
 class Stale(Problem):
-    """The name was changed in the meantime. ``existing`` is the recorded one."""
+    """The name was changed after the given ``etag`` was read. ``existing`` is the name as it is recorded now."""
 
 
 class Taken(Problem):
-    """The name has other recorded values, which the request does not match. ``existing`` has them."""
+    """The name or its ``resource`` is recorded with other values than those of the request. ``existing`` has them."""
 
 
 class Delegated(Problem):
@@ -191,7 +196,9 @@ class Ararat:
         return names
 
     def get(self, name: str | Name) -> Name | None:
-        """Return a name as it is recorded now, or None if it is not recorded."""
+        """Return a name as it is recorded now, with its ``etag``, or None if it is not recorded. Other refusals raise
+        :class:`Problem`.
+        """
         try:
             return self._name("GET", _path(name))
         except Problem as problem:
@@ -200,8 +207,9 @@ class Ararat:
             raise
 
     def find(self, **conditions: str | None) -> Iterator[Name]:
-        """Yield the names that meet conditions, such as ``resource="INV 17"``, ``prefix``, ``state``, or ``metadata``:
-        those of ``GET /names``, which the OpenAPI document explains.
+        """Yield the names that meet all conditions: parameters of ``GET /names``, such as ``resource="INV 17"``,
+        ``prefix="ark:12345/x5"``, ``state="live"`` or ``metadata="erc.who=Noah"``. A condition None is ignored. Further
+        pages are requested while the caller iterates.
         """
         parameters = {"limit": "1000", **{name: value for name, value in conditions.items() if value is not None}}
         while True:
@@ -220,7 +228,9 @@ class Ararat:
         return self._name("PATCH", _path(name), fields, name, media_type="application/merge-patch+json")
 
     def relocate(self, name: str | Name, target: str, **fields: Any) -> Name:
-        """Move a name to another target. The caller knows that it leads to the same thing."""
+        """Record another address of the same thing as the target of a name. The caller knows that the thing is the
+        same.
+        """
         return self._name("POST", f"{_path(name)}/relocate", {"target": target, **fields}, name)
 
     def publish(self, name: str | Name, target: str | None = None, **fields: Any) -> Name:
@@ -229,7 +239,7 @@ class Ararat:
         return self.update(name, state="live", **place, **fields)
 
     def withdraw(self, name: str | Name, *, reason: str | None = None, successor: str | None = None) -> Name:
-        """Withdraw a live name. A page with the reason and the name that replaces it remains."""
+        """Withdraw a live name: it is answered with 410 and a page with the reason and the successor, a name or URL."""
         return self._name("POST", f"{_path(name)}/withdraw", {"reason": reason, "successor": successor}, name)
 
     def restore(self, name: str | Name, *, resource: str | None = None) -> Name:
@@ -237,7 +247,9 @@ class Ararat:
         return self._name("POST", f"{_path(name)}/restore", {"resource": resource}, name)
 
     def history(self, name: str | Name) -> list[dict[str, Any]]:
-        """Return the changes of a name, the oldest first."""
+        """Return the changes of a name, the oldest first. Each has the name ``before`` (or None) and ``after`` it, as
+        in :attr:`Name.row`.
+        """
         return self._send("GET", f"{_path(name)}/history").json()["events"]
 
     def export(
@@ -248,7 +260,9 @@ class Ararat:
         progress: Progress | None = None,
         **selection: str,
     ) -> int:
-        """Write the names that meet the conditions ``selection`` to the file ``path``. Return their number."""
+        """Write the names that meet the conditions ``selection`` (as in :meth:`find`) to the file ``path``. Return
+        their number. The file is replaced only if all names were received. A device or pipe is written directly.
+        """
         job = self._send("POST", "exports", json={"format": format, "selection": selection}).json()
         job = self._wait_for("exports", job, progress)
         place = Path(path)
@@ -283,9 +297,9 @@ class Ararat:
     def import_table(
         self, path: str | Path, *, progress: Progress | None = None, dry_run: bool = False, **options: Any
     ) -> dict[str, Any]:
-        """Import a table or workbook, and return the result: ``operation``, ``counts``, ``refused`` and ``warned``.
-        ``options`` are parameters of ``POST /imports``, such as ``mint="ark:12345/x5"``, ``key="Inventarnummer"`` and
-        ``atomic=True``. With ``dry_run`` nothing is written.
+        """Import a table or workbook, and return the result: ``operation`` (its number), ``counts`` by outcome, such as
+        "added", and the lists of rows ``refused`` and ``warned``. ``options`` are parameters of ``POST /imports``, such
+        as ``mint="ark:12345/x5"``, ``key="Inventarnummer"`` and ``atomic=True``. With ``dry_run`` nothing is written.
         """
         parameters = {
             name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in options.items()
@@ -301,7 +315,9 @@ class Ararat:
         return self._wait_for("imports", answer.json(), progress)["result"]
 
     def operations(self) -> Iterator[dict[str, Any]]:
-        """Yield the operations on many names, the newest first."""
+        """Yield the recorded operations on many names, such as imports, the newest first, as objects of ``GET
+        /operations``.
+        """
         parameters: dict[str, str] = {}
         while True:
             page = self._send("GET", "operations", params=parameters).json()

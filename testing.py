@@ -41,13 +41,17 @@ _SECONDS = 30
 
 
 class SiteFactory(Protocol):
-    """Puts the resolver over an application, and returns a test client. ``settings`` are those of the middleware."""
+    """The function of the fixture ``ararat_site``: puts the resolver over an application, and returns a test client of
+    werkzeug. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`.
+    """
 
     def __call__(self, app: Any, /, **settings: Any) -> Client: ...
 
 
 class LiveSiteFactory(Protocol):
-    """Puts the resolver over an application, and runs it. ``settings`` are those of the middleware."""
+    """The function of the fixture ``ararat_live_site``: puts the resolver over an application, runs it, and returns its
+    address. ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`.
+    """
 
     def __call__(self, app: Any, /, **settings: Any) -> LiveSite: ...
 
@@ -58,7 +62,7 @@ class LiveSite(NamedTuple):
     url: str
 
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> SiteAnswer:
-        """Send a request, and return the answer. Redirects are not followed."""
+        """Return the answer to a GET request. ``path`` begins with a slash. Redirects are not followed."""
         import http.client
 
         from .net.response import SiteAnswer

@@ -19,7 +19,7 @@ Network = IPv4Network | IPv6Network
 @dataclass(frozen=True, slots=True)
 class Destinations:
     """The servers to which an operator lets this program send requests. ``networks`` are private networks that are
-    allowed, and ``denied`` those that are not, even inside of them. ``elsewhere`` is whether a trace can leave this
+    allowed, and ``denied`` those that are not, even inside of them. If ``elsewhere`` is False, no request leaves this
     site.
     """
 
@@ -43,7 +43,9 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class AddressVerdict:
-    """Whether a trace may request an address or a host name, and the range or rule that decides, such as "loopback"."""
+    """Whether a trace may request an address or a host name. ``name`` is the range or rule that decides, such as
+    "loopback", or "public".
+    """
 
     allowed: bool
     name: str

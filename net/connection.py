@@ -33,8 +33,8 @@ T = TypeVar("T")
 
 
 def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socket:
-    """Connect to exactly one address and port, and return a socket that does not block. Raises OSError if the
-    connection fails, and :class:`~.hop.HopFailed` at the deadline.
+    """Return a non-blocking socket that is connected to exactly one address and port. Raises OSError if the connection
+    fails, and :class:`~.hop.HopFailed` at the deadline ("timeout") or after a stop ("stopped").
     """
     family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
@@ -65,7 +65,9 @@ class TraceConnection:
     _tls: TLS | None = field(default=None, init=False)
 
     def read(self) -> bytes:
-        """Wait for data and return the bytes received, or b"" at the end of the connection."""
+        """Wait for data and return the bytes received, or b"" at the end of the connection. Raises
+        :class:`~.hop.HopFailed` "too-large" if no bytes are left.
+        """
         if self.bytes_left == 0:
             raise HopFailed(
                 "too-large",

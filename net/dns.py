@@ -24,13 +24,15 @@ Resolve = Callable[[str], Sequence[str]]
 
 
 def system_addresses(host: str) -> list[str]:
-    """Look up all addresses of ``host`` with the resolver of the system, in its order of preference. Raises OSError."""
+    """Return all addresses of ``host`` as texts, in the order of preference of the system. Raises OSError if it has
+    none.
+    """
     return [str(info[4][0]) for info in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
 
 
 class Lookups:
-    """Look up addresses, with at most ``total`` lookups at the same time and ``per_client`` for one client. A lookup
-    that the caller no longer waits for counts until it ends. All threads of a process share one object.
+    """A limit on host lookups: at most ``total`` at the same time, and ``per_client`` for one client. A lookup that the
+    caller no longer waits for counts until it ends. All threads of a process share one object.
     """
 
     def __init__(self, resolve: Resolve = system_addresses, total: int = 32, per_client: int = 8) -> None:
@@ -93,7 +95,7 @@ class Lookups:
 
 
 class FixedAddress(Lookups):
-    """Lookups that all return one address: to ask a single one of the addresses of a host."""
+    """Lookups that return one given address for each host name: to request a single one of the addresses of a host."""
 
     def __init__(self, address: str) -> None:
         super().__init__(lambda host: [address])

@@ -59,7 +59,7 @@ class HopResponse:
 
 
 def is_trace(user_agent: str) -> bool:
-    """Return whether the User-Agent of a request is that of a trace, of this inspector or of another one."""
+    """Return whether the User-Agent of a request is that of a trace by Ararat, on this site or another one."""
     return user_agent.startswith(_PRODUCT)
 
 

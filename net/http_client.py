@@ -103,7 +103,9 @@ class GuardedClient:
 
     @classmethod
     def to(cls, destinations: Destinations, **more: Any) -> Self:
-        """Return a client that can reach the destinations. ``more`` are the other arguments of the class."""
+        """Return a client that sends requests only to ``destinations``. ``more`` are other arguments of the class, such
+        as ``stop``.
+        """
         networks, denied = destinations.networks, destinations.denied
         return cls(networks=networks, denied=denied, elsewhere=destinations.elsewhere, **more)
 

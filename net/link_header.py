@@ -24,8 +24,9 @@ _QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
 
 def describedby(fields: Iterable[str]) -> list[str]:
-    """Return the targets of the links with the relation describedby, as written and in order. A link with an ``anchor``
-    describes another resource and is omitted. So are formats for programs, if there is a link to a page.
+    """Return the targets of the links with the relation describedby, as written and in order. Only the first
+    :data:`MAX_LINKS` links are read. A link with an ``anchor`` describes another resource and is omitted. So are
+    formats for programs, if there is a link to a page.
 
     >>> describedby(['<?info>; rel="alternate describedby", </css>; rel=preload', '</j>; rel=describedby; type=a/b'])
     ['?info']
@@ -42,8 +43,8 @@ def describedby(fields: Iterable[str]) -> list[str]:
 
 
 def relations(fields: Iterable[str]) -> dict[str, list[str]]:
-    """Return the targets of all links of ``Link`` fields by relation, in lower case. Links of other resources are
-    omitted.
+    """Return the targets of all links in the values of Link fields by relation, in lower case. Links of other resources
+    (with an ``anchor``) are omitted.
 
     >>> relations(['<?info>; rel="describedby", </licence>; rel="license item"'])
     {'describedby': ['?info'], 'license': ['/licence'], 'item': ['/licence']}

@@ -39,7 +39,9 @@ class SiteAnswer(NamedTuple):
 
     @property
     def problem(self) -> Mapping[str, Any]:
-        """The problem document of a refusal (RFC 9457), or an empty mapping for another answer."""
+        """The members of the problem document of a refusal (RFC 9457), such as ``code`` and ``detail``; {} for another
+        answer.
+        """
         if self.media_type != PROBLEM:
             return {}
         try:

@@ -19,24 +19,30 @@ _STATUSES = frozenset({429, 503})
 
 
 class RetryAfter:
-    """The hosts that asked for a pause, for several traces. All threads can use one object."""
+    """The hosts that asked for a pause (429 or 503 with Retry-After), in memory. Several traces and threads can share
+    one object.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._until: dict[str, float] = {}
 
     def pause(self, host: str, seconds: float) -> None:
-        """Send no request to a host for some time. ``host`` is its name; ``seconds`` is at most :data:`MAX_SECONDS`."""
+        """Refuse requests of :meth:`wrap` to a host for ``seconds``, at most :data:`MAX_SECONDS`. ``host`` is its name
+        in lower case.
+        """
         self._until[host] = self._clock() + min(seconds, MAX_SECONDS)
 
     @property
     def remaining(self) -> dict[str, float]:
-        """The hosts that get no request now, with the seconds until the end of the pause."""
+        """The seconds until the end of the pause by host, without the hosts whose pause is over."""
         now = self._clock()
         return {host: until - now for host, until in self._until.copy().items() if until > now}
 
     def wrap(self, fetch: Fetch) -> Fetch:
-        """Return ``fetch`` with the failure "too-often" for a host that asked for a pause."""
+        """Return a :data:`~.hop.Fetch` that sends requests with ``fetch`` and notes the pauses that hosts ask for. For
+        a host in a pause it raises :class:`~.hop.HopFailed` "too-often".
+        """
 
         def polite(method: str, url: str, deadline: float) -> HopResponse:
             host = uri.parse(url).host
@@ -56,7 +62,9 @@ class RetryAfter:
 
 
 def seconds_of(fields: Iterable[tuple[str, str]]) -> float:
-    """Return the seconds in the first field Retry-After of these header fields, or 0 (RFC 9110, section 10.2.3)."""
+    """Return the seconds to wait by the first field Retry-After, a number or a date (RFC 9110, section 10.2.3). Without
+    a valid one, or for a past date, the result is 0.
+    """
     value = next((value for name, value in fields if name.lower() == "retry-after"), "").strip()
     if value.isascii() and value.isdecimal():
         return float(value[:9])

@@ -34,13 +34,15 @@ class KeptConnection:
         self._kept: tuple[tuple[str, str, int], TraceConnection] | None = None
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the kept connection, if there is one."""
         if self._kept is not None:
             self._kept[1].close()
             self._kept = None
 
     def take(self, url: WebURL) -> TraceConnection | None:
-        """Return the connection if it leads to the server of a URL, and keep it no longer. Close another one."""
+        """Return the kept connection if it leads to the server of a URL, and keep it no longer. Else close it and
+        return None.
+        """
         kept, self._kept = self._kept, None
         if kept is None or kept[0] == url.origin:
             return kept and kept[1]
@@ -48,7 +50,7 @@ class KeptConnection:
         return None
 
     def put(self, url: WebURL, connection: TraceConnection) -> None:
-        """Keep a connection to the server of a URL."""
+        """Keep a connection to the server of a URL for the next :meth:`take`. The object must not have another one."""
         self._kept = url.origin, connection
 
 

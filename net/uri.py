@@ -74,7 +74,7 @@ class UriReference:
 
     @property
     def host(self) -> str:
-        """The host of the URI in lower case, without user information and port, or ""."""
+        """The host of the URI in lower case, without user information and port; "" without a valid authority."""
         found = _AUTHORITY.fullmatch(self.authority or "")
         return found["host"].lower() if found else ""
 

@@ -52,7 +52,7 @@ _YEARS = range(100, 2101)
 
 
 def is_address(text: str) -> bool:
-    """Return whether ``text`` is an http or https URL."""
+    """Return whether ``text`` begins as an http or https URL, and has no space."""
     return text[:8].lower().startswith(("http://", "https://")) and not any(map(str.isspace, text))
 
 
@@ -95,7 +95,8 @@ def is_date(text: str) -> bool:
 
 
 def shape(text: str) -> str:
-    """Return the pattern of a number: 9 for digits, A for letters, and other signs as they are.
+    """Return the pattern of a number: one 9 for a run of digits, one A for a run of letters, and other signs as they
+    are.
 
     >>> shape("INV 2024.17"), shape("A-12b")
     ('A 9.9', 'A-9A')
@@ -109,7 +110,9 @@ def _share(texts: Sequence[str], found: Iterable[object]) -> float:
 
 
 class Values:
-    """The values of a column in some rows, without empty ones. ``number`` is how many there are."""
+    """The values of one column in some rows. ``cells`` are the texts of all these rows, and ``number`` counts the
+    non-empty ones.
+    """
 
     def __init__(self, cells: Sequence[str]) -> None:
         self._texts = [each for each in cells if each]
@@ -118,15 +121,17 @@ class Values:
         self._distinct = len({each.casefold() for each in self._texts}) / self.number if self.number else 1.0
 
     def is_count(self) -> bool:
-        """Return whether all values have digits only."""
+        """Return whether all non-empty values have digits only. It is True without values."""
         return all(each.isdecimal() for each in self._texts)
 
     def is_running(self) -> bool:
-        """Return whether the values count the rows from 1."""
+        """Return whether the non-empty values count 1, 2, 3 and so on, also with leading zeros. One value is not
+        enough.
+        """
         return self.number > 1 and all(each.lstrip("0") == f"{row}" for row, each in enumerate(self._texts, start=1))
 
     def fits_own(self, column: str) -> float:
-        """Return how well the values fit a column of Ararat's tables that has its name as the heading: 0 to 1."""
+        """Return how well the values fit the column of bindings ``column``, whose name is the heading: 0 (not) to 1."""
         if not self.number:
             return 0.9
         if (known := _OWN.get(column)) is not None:
@@ -141,8 +146,9 @@ class Values:
         return 1.0
 
     def fits(self, meaning: str, weight: float = 1, *, has_names: bool = False) -> float:
-        """Return how well the values fit a meaning: 0 to 1. ``weight`` is that of the heading. ``has_names``: another
-        column has ARKs or URNs, so that paths of this site are targets.
+        """Return how well the values fit a meaning, such as "target" or "when": 0 to 1, and 0.75 without values.
+        ``weight`` is the result of :func:`.heading_words.weights` for it. ``has_names``: another column has ARKs or
+        URNs, so that paths of this site are targets.
 
         >>> Values(["https://m.example/1", "https://m.example/2"]).fits("target"), Values(["Store B"]).fits("target")
         (1.0, 0.0)
@@ -225,5 +231,5 @@ class Values:
 
 
 def of(width: int, rows: Sequence[Sequence[str]]) -> list[Values]:
-    """Return the values of each column. ``width`` is the number of columns, and ``rows`` are the cells of some rows."""
+    """Return the values of each of the ``width`` columns. ``rows`` are the cells of some rows, which can be shorter."""
     return [Values([row[place].strip() if place < len(row) else "" for row in rows]) for place in range(width)]

@@ -88,7 +88,9 @@ CHOICES = {column for group in GROUPS.values() for column in group}
 
 
 def groups(number_label: str) -> Mapping[str, Mapping[str, str]]:
-    """Return :data:`GROUPS` with another label of inventory numbers. ``number_label`` is that of the site."""
+    """Return the choices for a column by group: label by column of bindings, as in :data:`GROUPS`. "resource" has the
+    label ``number_label``, the site's word for inventory numbers.
+    """
     named = {"resource": _of(number_label, "resource")}
     return {group: {**choices, **(named if "resource" in choices else {})} for group, choices in GROUPS.items()}
 

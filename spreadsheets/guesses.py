@@ -51,8 +51,8 @@ class _Candidate(NamedTuple):
 
 
 def guess(headings: Sequence[str], rows: Sequence[Sequence[str]], above: Sequence[str] = ()) -> list[GuessedColumn]:
-    """Return the guess for each column of a table, from its headings and some rows. No meaning is guessed twice.
-    ``above`` is the result of :func:`.headings.above`.
+    """Return the guess for each column of a table, from its headings and some rows of data. No meaning is guessed
+    twice. ``above`` is the first of two rows of headings, from :func:`.headings.above`.
 
     >>> [each.column for each in guess(["ARK", "Titel", "Adresse", "dc.title"], [])]
     ['identifier', 'what', 'target', 'dc.title']
@@ -191,5 +191,7 @@ def _show_heading(headings: Sequence[str], place: int) -> str:
 
 
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]], above: Sequence[str] = ()) -> list[str]:
-    """Return the guessed column of bindings for each heading, or "". The arguments are those of :func:`guess`."""
+    """Return only the guessed column of bindings for each heading, "" for an ignored one. The arguments are those of
+    :func:`guess`.
+    """
     return [each.column for each in guess(headings, rows, above)]

@@ -533,7 +533,7 @@ def weights(heading: str) -> Mapping[str, float]:
 
 
 def excludes(weight: Mapping[str, float], meaning: str) -> bool:
-    """Return whether a heading with these weights cannot have a meaning, even if the values fit."""
+    """Return whether the result of :func:`weights` for a heading rules out a meaning, even if the values fit."""
     return weight.get(meaning) == 0
 
 
@@ -547,7 +547,9 @@ def same(heading: str, other: str) -> bool:
 
 
 def is_own_element(column: str) -> bool:
-    """Return whether the name of a column is one that a heading of another system does not have by chance."""
+    """Return whether a heading that is the name of a column of bindings surely means it: without a dot, or with "dc" or
+    "erc" before it. Other names with a dot can be those of another system.
+    """
     return not any(sign in column for sign in ".") or column.partition(".")[0].lower() in ("dc", "erc")
 
 

@@ -16,7 +16,9 @@ _BRACKETED = re.compile(r"\[[^\]]*+\]?")
 
 
 def sheets(content: bytes) -> Sheets:
-    """Yield the visible sheets of an .xls workbook with all of their rows. ``content`` has the bytes of the file."""
+    """Yield the visible sheets of an .xls workbook, each with an iterator of its rows. If all are hidden, yield the
+    first. ``content`` has the bytes of the file.
+    """
     import xlrd
     from xlrd import formatting
 

@@ -68,7 +68,9 @@ class _Styles:
 
 
 def sheets(archive: Any) -> Sheets:
-    """Yield the visible sheets of a workbook with all of their rows. ``archive`` limits what is read."""
+    """Yield the visible sheets of an .ods workbook, each with an iterator of its rows. ``archive`` is the open ZIP
+    file, which limits what is read.
+    """
     from openpyxl.xml.functions import iterparse
 
     styles = _Styles()

@@ -61,10 +61,10 @@ class Reading:
     corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the way in which an uploaded table is read, as JSON values."""
+        """Return all fields by name as JSON values, from which the object can be made again."""
         return asdict(replace(self, columns=list(self.columns), trusts=list(self.trusts)))
 
     @property
     def minting(self) -> Mint | None:
-        """The options by which rows of the table without a name get one, or None."""
+        """The shoulder, state and other options for names that rows without one get, or None if ``mint`` is ""."""
         return Mint(self.mint, self.state, self.finds, tuple(self.trusts)) if self.mint else None

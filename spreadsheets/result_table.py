@@ -56,14 +56,14 @@ def is_replaced(given: str, name: str) -> bool:
 
 
 class NamesOfRows:
-    """The names of the rows of an imported table, in a temporary file if they are many."""
+    """The names of the rows of an imported table by row number, in a temporary file if they are many."""
 
     def __init__(self) -> None:
         self._spill = Spill("names (line INTEGER PRIMARY KEY, name TEXT NOT NULL)", "the import")
         self._waiting: list[tuple[int, str]] = []
 
     def note(self, imported: ImportEffect) -> None:
-        """Record the name of an imported row."""
+        """Record the name of an imported row. A line about another thing than a name, such as a rule, is ignored."""
         if isinstance(imported.after, Binding):
             self.add(imported.line, imported.after.identifier)
 
@@ -96,8 +96,8 @@ class RowProblem(NamedTuple):
 
 
 def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
-    """Yield the bytes of a stored file of text with the names of its rows, in its own format. ``name_of`` returns the
-    name for the number of a row, or None.
+    """Yield the bytes of a stored CSV or JSON Lines file, in its format, with the names of the rows. ``name_of``
+    returns the name for the number of a row, or None. Cells that a program would read as formulas are marked as texts.
     """
     if reading.format == "jsonl":
         yield from _json_with_names(content, reading, file, name_of)
@@ -134,7 +134,9 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
 
 
 def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[Line]:
-    """Yield all rows of a stored file, also its title rows, with the names of its rows of data."""
+    """Yield all rows of a stored file, with the names and corrected cells of its rows of data. Without a column for
+    names, one is added at the end.
+    """
     named: _Named | None = None
     for row in sheet.all_rows(content, reading, file):
         if named is None and row.number >= reading.heading_row:
@@ -147,15 +149,18 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
 
 
 def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
-    """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts."""
+    """Write all rows of a stored file with their names as an .xlsx workbook to the binary file ``to``. All cells are
+    texts.
+    """
     write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
 
 
 def own_workbook_with_names(
     original: bytes, content: bytes, reading: Reading, file: str, name_of: NameOf
 ) -> bytes | None:
-    """Return the uploaded workbook with the names of its rows and its corrected cells, otherwise unchanged. Return None
-    if that is not possible. ``content`` is the converted workbook.
+    """Return the uploaded .xlsx workbook (``original``) with the names of its rows and its corrected cells, otherwise
+    unchanged. Return None if that is not possible, as in :func:`.returned_workbook.with_cells`. ``content`` is the
+    converted workbook.
     """
     named: _Named | None = None
     names: dict[int, str] = {}
@@ -196,8 +201,9 @@ class ProblemColumns(NamedTuple):
 def refused_rows(
     content: bytes, reading: Reading, file: str, problems: Mapping[int, RowProblem], columns: ProblemColumns
 ) -> Iterator[Sequence[str]]:
-    """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion. It
-    can be corrected and uploaded as it is, because an upload ignores these two columns.
+    """Yield the headings and then the refused rows of a stored file, each with two more cells: the problem and a
+    suggestion. ``problems`` has them by row number. The table can be corrected and uploaded as it is, because an upload
+    ignores these two columns.
     """
     read = sheet.lines(content, reading, file, None, None)
     first = next(read)
@@ -212,7 +218,9 @@ def refused_rows(
 
 
 def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) -> Iterator[bytes]:
-    """Yield rows as CSV in the encoding and with the separator of a file; other files become UTF-8 with its mark."""
+    """Yield rows as lines of CSV in the encoding and with the separator of a stored CSV file. For other files, they are
+    UTF-8 with a byte order mark, and commas.
+    """
     is_csv = reading.format == "csv"
     encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
     if is_csv and reading.encoding == "utf-8":
@@ -223,7 +231,9 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
 
 
 def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
-    """Write numbered rows as an .xlsx workbook, with text cells only. ``title`` is the name of the sheet."""
+    """Write rows as an .xlsx workbook with one sheet, each at its row number, with text cells only. ``title`` is the
+    name of the sheet, by default "Table".
+    """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 

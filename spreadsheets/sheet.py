@@ -119,12 +119,16 @@ def is_large_workbook(content: bytes) -> bool:
 
 
 def proposed_at(content: bytes, reading: Reading, file: str) -> Proposal:
-    """Return how a stored file is probably read if its headings are in the row of ``reading``."""
+    """Return how a stored file is probably read with the heading row of ``reading``: its columns and last row are
+    guessed.
+    """
     return _propose(content, replace(reading, last_row=0, columns=()), file, None)
 
 
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
-    """Return how a stored file is probably read: its columns, and its first and last row."""
+    """Return ``reading`` with guessed columns, heading row and last row for a stored file. Its format, encoding,
+    separator and sheet stay.
+    """
     return _propose(content, replace(reading, heading_row=0, last_row=0, columns=()), file, None).reading
 
 
@@ -156,7 +160,9 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
 
 
 def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
-    """Return the guess for each column of a stored file, from headings and first rows. Raises :class:`TableError`."""
+    """Return the guess for each column of a stored file, from its headings and first rows. Raises :class:`TableError`
+    if there are none.
+    """
     read: list[Line] = []
     try:
         read.extend(islice(lines(content, reading, file), _SAMPLE_ROWS + 1))
@@ -191,7 +197,9 @@ def sheets(content: bytes) -> list[SheetOfWorkbook]:
 
 
 def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
-    """Return the sheet of a workbook that is read, or None for a file of text."""
+    """Return the sheet of a converted workbook with the name ``reading.sheet``, or else its first one. Return None for
+    a file of text.
+    """
     if reading.format != "workbook":
         return None
     known = sheets(content)
@@ -212,7 +220,9 @@ _NO_EXTRAS = _Extras()
 
 
 class RichLine(Line):
-    """A row of a workbook with its extras, such as the addresses of links."""
+    """A row of a workbook with ``extras``: the links, faults and notes of its cells by place, and whether it is hidden
+    or struck out.
+    """
 
     extras: _Extras = _NO_EXTRAS
 
@@ -253,15 +263,16 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
 
 
 def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
-    """Yield all rows with a value, also those before the headings, after the data and hidden ones."""
+    """Yield all rows with a value in order: also title rows, those after the data, and hidden ones."""
     return _filled_rows(content, replace(reading, omit_hidden=False, omit_struck=False), file, None)
 
 
 def lines(
     content: bytes, reading: Reading, file: str, read_as: ReadAs | None = None, most_rows: int | None = MAX_ROWS
 ) -> Iterator[Line]:
-    """Yield the headings and the rows of data of a stored file. Empty rows are omitted; each row has all columns.
-    ``read_as`` receives whether the end of the file is missing. Raises :class:`TableError`.
+    """Yield the headings and then the rows of data of a stored file. Empty rows, and those that ``reading`` omits, are
+    left out; each row has all columns. ``read_as`` receives properties such as ``unfinished``. Raises
+    :class:`TableError` ("table-size", "table-empty" and others).
     """
     named: Sequence[str] | None = None
     filled = 0
@@ -298,7 +309,10 @@ def lines(
 def rows(
     content: bytes, reading: Reading, file: str, read_as: ReadAs, most_rows: int | None = MAX_ROWS
 ) -> Iterator[Row]:
-    """Yield the rows of data of a stored file, without the cells of ignored columns. Raises :class:`TableError`."""
+    """Yield the rows of data of a stored file as texts by column of bindings, without ignored columns. Corrections are
+    applied, and a link replaces the text of a target. An error in a cell is the ``fault`` of its row. Raises
+    :class:`TableError`.
+    """
     wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
     places = {str(place): column for place, column in wanted}
     sheet = sheet_of(content, reading)

@@ -29,7 +29,9 @@ class SheetRow(NamedTuple):
     struck: bool = False
 
     def as_list(self, place: int) -> list[Any]:
-        """Return the row for JSON. Empty parts are omitted."""
+        """Return the row as a JSON array: ``place`` (of the sheet), row number, texts, and an object of the non-empty
+        extras, if any.
+        """
         extras = {"faults": self.faults, "notes": self.notes, "links": self.links}
         more: dict[str, Any] = {name: dict(values) for name, values in extras.items() if values}
         more |= {name: True for name in ("hidden", "struck") if getattr(self, name)}
@@ -59,14 +61,16 @@ _HYPERLINK = re.compile(r'=?HYPERLINK\(\s*"(https?://[^"]+)"', re.IGNORECASE)
 
 
 def fault(text: str) -> str:
-    """Return the fault of a cell with an error, or without a saved result if ``text`` is empty."""
+    """Return the fault of a cell with the error ``text``, such as "#REF!", as a phrase with the remedy. "" means a
+    formula without a saved result.
+    """
     if text:
         return f"the error {shown(text, 30)}; correct its formula or value, and save the file"
     return "a formula without a saved result; open the file in a spreadsheet program and save it"
 
 
 def link_of(formula: str | None) -> str | None:
-    """Return the address in a formula that makes a link, or None.
+    """Return the address in a formula ``HYPERLINK("address", …)``, or None for another formula.
 
     >>> link_of('HYPERLINK("https://example.org/1","Objekt 1")')
     'https://example.org/1'

@@ -39,9 +39,9 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 
 
 def convert(content: bytes, file: str) -> bytes:
-    """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows. Raises
-    :class:`TableError` with the code ``table-workbook`` or ``table-size``, and :class:`.Busy` if other workbooks are
-    being read.
+    """Return the visible sheets of a workbook as lines of JSON: first the list of sheets, then their rows. Raises
+    :class:`TableError` with the code ``table-workbook``, ``table-size`` or ``table-empty``. Raises :class:`.Busy` if
+    other workbooks are being read.
     """
     with PROCESSES.acquire(None):
         lines = _run(content, file)

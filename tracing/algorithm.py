@@ -124,7 +124,9 @@ def trace(
 
 
 def refused_trace(identifier: str, why: str) -> list[Event]:
-    """Return the events of a trace that cannot start without a known resolver. ``why`` is a sentence."""
+    """Return the two events of a trace that cannot start without a known resolver. Its End has the outcome "refused",
+    the code "no-resolver" and the sentence ``why``.
+    """
     return [
         Start(identifier, "", "GET", 0, None, "direct"),
         End("refused", "direct", None, None, 0, 0.0, "no-resolver", why),

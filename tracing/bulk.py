@@ -104,7 +104,7 @@ class BulkTraceRow:
         return self.verdict in GOOD and not self.downgraded
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result of the trace of one identifier by the names of :data:`COLUMNS`, for JSON and CSV."""
+        """Return the fields of the row by name, in the order of :data:`COLUMNS`, as JSON values."""
         return asdict(self)
 
     @classmethod
@@ -126,7 +126,9 @@ class BulkTraceRow:
         return cls(**row)
 
     def as_csv(self) -> str:
-        """Return the row as a line of a CSV table (RFC 4180, with the line ends of Unix)."""
+        """Return the fields in the order of :data:`COLUMNS` as a line of CSV that ends in a line feed. ``downgraded``
+        is "yes" or "no".
+        """
         cells = self.as_dict() | {"downgraded": "yes" if self.downgraded else "no"}
         return spreadsheet.line(cells.values(), end="\n")
 
@@ -173,7 +175,8 @@ def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
 
 
 def is_temporary(code: str, status: int | None) -> bool:
-    """Return whether the end of a trace can be another one at another time: an overloaded host, or a time-out.
+    """Return whether a trace with this end can have another end at another time: after a time-out, or a status such as
+    429 or 5xx. ``code`` is that of the :class:`~.events.End`.
 
     >>> is_temporary("error-status", 503), is_temporary("error-status", 404), is_temporary("timeout", None)
     (True, False, True)

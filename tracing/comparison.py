@@ -15,8 +15,8 @@ COMPARED = ("outcome", "state", "url", "fragment", "code")
 @dataclass(frozen=True, slots=True)
 class TraceComparison:
     """The result of comparing two traces of one identifier. ``same``: both have the same outcome, state and, after
-    success, URI with its fragment. ``common_from`` is the first URL that both requested, and ``diverge_at`` the last
-    one if their ends differ. ``differences`` are the fields of :data:`COMPARED` that differ.
+    success, URI with its fragment. ``common_from`` is the first URL that both requested, or None. ``diverge_at`` is the
+    last one if their ends differ, else None. ``differences`` are the fields of :data:`COMPARED` that differ.
     """
 
     same: bool
@@ -27,7 +27,9 @@ class TraceComparison:
     sentence: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as a mapping for JSON, the last event of a trace with two resolvers."""
+        """Return the comparison as JSON values. ``met`` is :attr:`common_from`, ``parted`` :attr:`diverge_at`, and
+        ``differ`` :attr:`differences`. The member ``event`` is "compared".
+        """
         return {
             "event": "compared",
             "same": self.same,
@@ -40,7 +42,9 @@ class TraceComparison:
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """Yield the events of two traces, and then their comparison. Raises ValueError for a trace without an end."""
+    """Yield the events of the first trace, those of the second, and last their comparison. Raises ValueError for a
+    trace without an end.
+    """
     runs: tuple[list[Event], list[Event]] = ([], [])
     for collected, events in zip(runs, (first, second), strict=True):
         for event in events:

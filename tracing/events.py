@@ -25,7 +25,7 @@ class Note:
     href: str | None = None
 
     def as_dict(self) -> dict[str, str]:
-        """Return the note as a mapping for JSON: its code, its text and, if it has one, its link."""
+        """Return the JSON members ``code`` and ``text``, and ``href`` if the note has a URL."""
         return {"code": self.code, "text": self.text} | ({"href": self.href} if self.href else {})
 
 

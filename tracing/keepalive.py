@@ -25,7 +25,7 @@ class KeepAlive:
     waits_for: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the event as a mapping for JSON: the seconds since the last event, and what the trace waits for."""
+        """Return the JSON members ``event`` ("waiting"), ``seconds`` and ``waits_for``."""
         return {"event": "waiting", "seconds": round(self.seconds, 3), "waits_for": self.waits_for}
 
 

@@ -66,7 +66,7 @@ class ExpectedResolver:
 
 
 def expected(name: Ark | Urn) -> ExpectedResolver | None:
-    """Return the known resolver of an ARK or URN, or None.
+    """Return the resolver that is known for the NAAN of an ARK, or for the country of a ``urn:nbn:``. Else return None.
 
     >>> from ararat.identifiers import parse
     >>> expected(parse("ark:12148/bpt6k1")).prefix, expected(parse("urn:nbn:fi-fe20031181")).host
@@ -80,7 +80,8 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
 
 
 def pasted_prefix(text: str) -> str | None:
-    """Return the resolver prefix of a link to an identifier: its beginning, or None for another text.
+    """Return the resolver prefix of a link to an identifier: the text before the identifier, without its last slash.
+    Return None for a bare identifier or another text.
 
     >>> pasted_prefix("https://gallica.bnf.fr/ark:/12148/btv1b8449691v"), pasted_prefix("ark:12345/x")
     ('https://gallica.bnf.fr', None)
@@ -109,7 +110,7 @@ def namespace_of(identifier: str) -> str | None:
 
 
 def no_resolver(namespace: str) -> str:
-    """Return the reason why a trace of a URN cannot start unless the user selects a resolver.
+    """Return the phrase, for the end of a sentence, that no resolver of a URN namespace is known.
 
     >>> no_resolver("urn:isbn")
     'no resolver of urn:isbn is known'
@@ -123,7 +124,9 @@ def _country(name: Urn) -> str | None:
 
 
 def expected_of(identifier: str) -> ExpectedResolver | None:
-    """Return the known resolver of an ARK or URN, or of a URL that contains it, or None."""
+    """Return the known resolver of a text: an ARK or URN, a URL that contains one, or an invalid text that begins like
+    an ARK. Return None without one.
+    """
     try:
         parsed = parse(identifier)
     except IdentifierError:
@@ -134,7 +137,7 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
 
 
 def prefix_for(identifier: str) -> str | None:
-    """Return the prefix of the known resolver of an identifier or a URL that contains it, or None.
+    """Return the resolver prefix of :func:`expected_of`, or None without a known resolver or prefix.
 
     >>> prefix_for("ark:12148/bpt6k1")
     'https://ark.bnf.fr'

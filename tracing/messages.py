@@ -74,7 +74,9 @@ class HopContext:
 
 
 def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> bool:
-    """Return whether a redirect closes a loop of :data:`REGISTRY_HOSTS`. ``requested`` has the URLs of all hops."""
+    """Return whether a redirect to ``target`` closes a loop of :data:`REGISTRY_HOSTS` for the NAAN. ``requested`` has
+    the URLs of all hops in order.
+    """
     again = str(target.without_fragment())
     if naan not in again or again not in requested:
         return False
@@ -82,7 +84,7 @@ def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> 
 
 
 def notes(context: HopContext) -> tuple[Note, ...]:
-    """Return the notes on the response of one hop, such as a note on a redirect from https to http."""
+    """Return the notes on the response of one hop, such as "downgrade" for a redirect from https to http."""
     return tuple(_notes(context))
 
 
@@ -249,8 +251,8 @@ def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]
 
 
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
-    """Return the last sentence of a successful trace. ``state`` is the relation of the resource to the identifier, such
-    as "direct". ``fetched`` is False if the URI has another scheme than http and https.
+    """Return the last sentence of a successful trace that ended at ``uri``. ``inflection`` is used for the state
+    "metadata" only. ``fetched`` is False if the URI has another scheme than http and https.
 
     >>> found("direct", "mailto:a@example.org", "", fetched=False)
     'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
@@ -275,7 +277,9 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
 
 
 def is_unsafe(uri: str) -> bool:
-    """Return whether a browser runs a program or reads a file when a user opens a URI, such as ``javascript:``."""
+    """Return whether a browser runs a program or reads a file when a user opens the URI: by its scheme, such as
+    ``javascript:``.
+    """
     return uri.partition(":")[0].lower() in UNSAFE
 
 
@@ -401,7 +405,7 @@ def old(seconds: float) -> int:
 
 
 def ago(seconds: float) -> str:
-    """Return a phrase about the age of a response, such as "12 s ago"."""
+    """Return the age of a response as a phrase, such as "12 s ago", at least 1 s."""
     return Translatable("%(seconds)s s ago", seconds=old(seconds))
 
 
@@ -416,7 +420,9 @@ def shown(text: str) -> str:
 
 
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
-    """Return the values of :data:`SHOWN_FIELDS`, at most three of each name, as shortened printable ASCII."""
+    """Return the pairs of name and value of those fields of :data:`SHOWN_FIELDS` that a response has. They have at most
+    three values of each name, as shortened printable ASCII.
+    """
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 

@@ -32,8 +32,9 @@ class OwnNames:
         self._here = local_fetch({self.prefix: ResolverMiddleware(_site, bindings, prefix=self.prefix)}, None, None)
 
     def knows(self, text: str) -> bool:
-        """Return whether the database has an answer for an identifier, such as a target or a tombstone. Raises
-        :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
+        """Return whether the database has an answer for an identifier, such as a target, a description or a tombstone.
+        It is False for a text that is not an identifier. Raises :class:`~ararat.middleware.BindingsUnavailable` if the
+        database cannot be read.
         """
         try:
             asked = prepare(text, normalize=False, test_naans=self._bindings.naming.test_naans).request_path
@@ -43,7 +44,9 @@ class OwnNames:
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:
-        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database, and others ``elsewhere``."""
+        """Return a :data:`~.hop.Fetch` that answers names at ``prefix`` from the database. It passes other URLs, and
+        names that the site serves, to ``elsewhere``.
+        """
 
         def fetch(method: str, url: str, deadline: float) -> HopResponse:
             path = url.removeprefix(f"{self.prefix}/")

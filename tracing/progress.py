@@ -22,7 +22,9 @@ class TraceProgress:
         self.now = ""
 
     def report(self, text: str) -> None:
-        """Set the phrase ``now``. ``text`` is the phrase about the host or time that the trace waits for."""
+        """Set the phrase ``now``, such as "Looking up n2t.net". It is the argument ``report`` of
+        :class:`.GuardedClient`.
+        """
         self.now = text
 
     def track(self, fetch: Fetch) -> Fetch:

@@ -123,8 +123,8 @@ def link_origin(text: str) -> str | None:
 
 
 def prepare_link(text: str) -> ResolutionTarget:
-    """Prepare a URL of which :func:`link_origin` returns the origin for a request. Characters that no URI has are
-    percent-encoded, as a browser does.
+    """Return the form in which a URL without an ARK or URN is requested. Call it only if :func:`link_origin` returns an
+    origin. Characters that no URI has are percent-encoded, as a browser does.
 
     >>> prepare_link("https://example.org/my page#top").request_path
     'my%20page'

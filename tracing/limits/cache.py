@@ -18,8 +18,8 @@ from ...net.hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:
-    """A cache of the responses of other hosts. A response is kept for ``seconds``, and all use about ``max_bytes``
-    bytes of memory. All threads of a process share one object.
+    """A cache of the responses of other hosts in memory. A response is kept for ``seconds``, and all together use about
+    ``max_bytes`` bytes. All threads of a process share one object.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class ResponseCache:
 
 
 def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -> Fetch:
-    """Return a :data:`~.hop.Fetch` that answers from a cache. With ``fresh``, the cache is used only if the rate limit
-    of the host is reached.
+    """Return a :data:`~.hop.Fetch` that answers from the cache, and else with ``fetch``, whose response it caches. With
+    ``fresh``, a cached response is used only if ``fetch`` fails with "too-often".
 
     >>> replies = iter([HopResponse(200, "OK", ())])
     >>> asking = cached_fetch(lambda method, url, deadline: next(replies), ResponseCache(clock=lambda: 0.0))

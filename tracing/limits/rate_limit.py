@@ -66,7 +66,9 @@ class SlidingWindow:
 
 
 class HostRateLimiter:
-    """A limit on requests to one host in a minute: ``per_host`` by all clients, and ``per_client`` by one client."""
+    """A limit on the requests to one host in any 60 seconds: ``per_host`` by all clients together, and ``per_client``
+    by one client.
+    """
 
     def __init__(
         self, per_host: int = 30, per_client: int = 20, *, clock: Callable[[], float] = time.monotonic

@@ -84,14 +84,17 @@ class TracedTarget:
 
     @property
     def cause(self) -> str:
-        """Why the target does not work, in a few words. Equal for all targets with the same error."""
+        """Why the target does not work: its status with the standard phrase, or a sentence. Equal for all targets with
+        the same error.
+        """
         if self.status is not None:
             return status_words(self.status)
         return sentence(FAILURES[self.code]) if self.code in FAILURES else self.sentence
 
     def after(self, before: TracedTarget | None) -> TracedTarget:
-        """Return this trace with the state that follows from the trace before, which can be None. A target that is
-        overloaded or too slow for days is dead since the first such trace.
+        """Return this trace with the state that follows from ``before``, the last recorded trace of the name, or None.
+        A target that is overloaded or too slow stays "unclear" for :data:`DEAD_AFTER`. Then it is "dead" since the
+        first such trace.
         """
         if before is None or before.target != self.target or not (self.is_temporary and before.is_temporary):
             return self
@@ -116,8 +119,8 @@ class TracedTarget:
 
 
 def state_of(result: BulkTraceRow, events: Sequence[Event]) -> State | None:
-    """Return the state of the target of a traced name, or None if the trace did not end. The target has moved if its
-    own response is a permanent redirect and the trace succeeds at another URL.
+    """Return the state of the target of a traced name, or None for the verdict "undone". It is "moved" if its own
+    response (hop 2) is a permanent redirect and the trace succeeds.
 
     >>> from ararat.tracing.events import End
     >>> from ararat.tracing.bulk import row

@@ -87,9 +87,9 @@ class Round:
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
-        """Trace all targets that are due, and return the number of each state. ``progress`` is called with each result.
-        Results, and the pauses that hosts asked for, are written in small blocks: the next round respects them. Raises
-        BindingsUnavailable.
+        """Trace all targets that are due, and return the number of targets by state. ``progress`` is called with each
+        result. Results, and the pauses that hosts asked for, are written in small blocks: the next round respects them.
+        Raises BindingsUnavailable.
         """
         for host, seconds in self.links.pauses().items():
             self._retry_after.pause(host, seconds)
@@ -183,8 +183,9 @@ class Round:
 
 
 def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:
-    """Run rounds that trace the targets of names, until ``stop`` is set, with ``pause`` seconds between them. A round
-    that fails because the database cannot be reached is logged, and the next round tries again.
+    """Run rounds that trace the targets of names, until ``stop`` is set, with ``pause`` seconds between them.
+    ``new_round`` makes each round. One that fails because the database cannot be reached is logged, and the next round
+    tries again.
     """
     while not stop.is_set():
         try:

@@ -102,8 +102,8 @@ _OVERDUE = (
 
 
 class SameError(NamedTuple):
-    """The same error of several targets: their beginning, such as ``https://old.example/``, the cause, and their
-    number. ``is_least``: there can be more.
+    """The same error of several targets. ``beginning`` is their scheme and host, such as ``https://old.example/``, and
+    ``cause`` :attr:`.TracedTarget.cause`. ``is_least``: ``number`` can be too low, because not all traces were read.
     """
 
     beginning: str
@@ -121,8 +121,9 @@ class Due(NamedTuple):
 
 
 class Links:
-    """The recorded traces of the targets in the database of ``bindings``. Methods raise :class:`ReadOnlyBindings` for a
-    file of text, and :class:`BindingsUnavailable`.
+    """The recorded traces of the targets in the database of ``bindings``. Methods raise :class:`BindingsUnavailable`.
+    For a file of text, counts are 0, lookups of several names are empty, and the others raise
+    :class:`ReadOnlyBindings`.
     """
 
     def __init__(self, bindings: Bindings) -> None:
@@ -151,12 +152,14 @@ class Links:
             after = found[-1][0]
 
     def record_round(self, values: Mapping[str, str | int | float]) -> None:
-        """Record ``values`` about the round that begins, for the digest (:mod:`~ararat.bindings.digest`)."""
+        """Replace the recorded values about the last round, which the digest shows (:mod:`~ararat.bindings.digest`)."""
         with self._store().transaction() as transaction:
             transaction.set_setting(LAST_ROUND, json.dumps(values))
 
     def record(self, results: Iterable[TracedTarget]) -> None:
-        """Record traces of targets. ``since`` of the trace before stays if its state and target are the same."""
+        """Record traces of targets, and replace the recorded ones of the same names. ``since`` of a replaced trace
+        stays if its state and target are the same.
+        """
         new = list(results)
         with self._store().transaction() as transaction:
             connection = transaction.connection
@@ -175,7 +178,9 @@ class Links:
             connection.execute(insert(links), rows)
 
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, at most ``most``, and the earliest time of the state, or None."""
+        """Return the number of traces with a state, up to ``most``, and the earliest time since which one has it.
+        Without a trace the time is None.
+        """
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
 
@@ -186,12 +191,12 @@ class Links:
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 
     def of_name(self, key: str) -> TracedTarget | None:
-        """Return the trace of the current target of a name, or None."""
+        """Return the trace of the current target of the name with this key, or None without a trace of it."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
 
     def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
-        """Return the traces of the current targets of names by their keys. A file of text records none."""
+        """Return the traces of the current targets of names by their keys. Names without a trace are omitted."""
         if not isinstance(self.bindings.store, DatabaseStore) or not keys:
             return {}
         found: dict[str, TracedTarget] = {}
@@ -202,7 +207,9 @@ class Links:
         return found
 
     def dead_targets(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a sentence about the last trace for each name whose current target is dead."""
+        """Return a phrase, with the day and the reason, by name for the names whose current target is dead. Others are
+        omitted.
+        """
         found = self.of_names([index_key(name) for name in names]).values()
         return {
             each.identifier: Translatable(
@@ -213,7 +220,7 @@ class Links:
         }
 
     def number(self, state: State, most: int) -> int:
-        """Return the number of names whose target has a state, at most ``most``. A file of text returns 0."""
+        """Return the number of names whose current target has one state, at most ``most``. A file of text returns 0."""
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0
         return self._rows(_NUMBER, state=state, most=most)[0][0]
@@ -232,13 +239,15 @@ class Links:
         return [SameError(*key, number, is_least) for key, number in counts.most_common() if number > 1]
 
     def pauses(self) -> dict[str, float]:
-        """Return the hosts that asked for no request before a time, with the seconds until then."""
+        """Return the seconds for which hosts still get no request, by host. Pauses that are over are omitted."""
         now = self.bindings.now()
         found = self._rows(_PAUSES, now=rfc3339(now))
         return {host: (datetime.fromisoformat(until) - now).total_seconds() for host, until in found}
 
     def record_pauses(self, left: Mapping[str, float]) -> None:
-        """Record for how many seconds hosts get no request, and delete the pauses that are over."""
+        """Record for how many seconds hosts get no request, replacing their recorded pauses. Delete the pauses that are
+        over.
+        """
         now = self.bindings.now()
         rows = [{"host": host, "until": rfc3339(now + timedelta(seconds=each))} for host, each in left.items()]
         if not rows:
@@ -249,7 +258,9 @@ class Links:
             transaction.connection.execute(insert(pauses), rows)
 
     def count(self, most: int = 2**62) -> dict[State, int]:
-        """Return the number of names for each state, at most ``most`` of each: a count reads each name."""
+        """Return the number of names by state, also of states that no name has. Counting stops at ``most`` names of a
+        state.
+        """
         return {state: self.number(state, most) for state in STATES}
 
     def _rows(self, query: Any, **values: str | int) -> list[tuple[Any, ...]]:
