@@ -28,6 +28,9 @@ NUMBER = Translatable("No name has this text. These names have the number in ano
 TARGET = Translatable("No name has this address. These names had it before.")
 WORD = Translatable("No name has this text. These names have a word that differs in one letter.")
 
+NOTES = (NUMBER, TARGET, WORD)
+"""The beginnings of the notes of pages with near names."""
+
 _SECONDS = 0.25
 _CANDIDATES = 100
 _MOST_READ = 24

@@ -58,7 +58,7 @@ def list_names() -> Response:
         raise parameters.refused(error) from error
     names = [name.as_listed() for name in page.names]
     counted = {"total": min(total, MAX_TOTAL), "total_is_exact": is_all and total <= MAX_TOTAL}
-    is_near = page.note in near_names.NOTES
+    is_near = page.note is not None and page.note.startswith(near_names.NOTES)
     shown = {"names": names, "next": page.next, "searched": page.searched, "unreadable": page.unreadable}
     shown |= {"near": is_near, "note": str(page.note) if is_near else None}
     response = as_json({**shown, **counted})

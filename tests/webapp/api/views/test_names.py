@@ -86,21 +86,21 @@ def test_a_value_of_another_name_is_a_warning_before_it_is_public(curator, code)
     path = "/names/ark:12345/x5shared"
     curator.ok(
         "PUT",
-        f"/names/ark:12345/x5o{code[0]}",
+        f"/names/ark:12345/x5o{code[:2]}",
         {"target": URL, "resource": "map 1", "metadata": {"what": "A map"}},
         status=201,
     )
     values = {"target": OTHER, **VALUES[code]}
-    curator.ok("PUT", path + code[0], {**values, "state": "reserved"}, status=201)
+    curator.ok("PUT", path + code[:2], {**values, "state": "reserved"}, status=201)
     for change in ("PATCH", ""), ("POST", "/withdraw"), ("POST", "/restore"):
         method, action = change
-        saved = curator.ok(method, f"{path}{code[0]}{action}", {"state": "live"} if method == "PATCH" else {})
+        saved = curator.ok(method, f"{path}{code[:2]}{action}", {"state": "live"} if method == "PATCH" else {})
         expected = [] if action == "/withdraw" else [code]
         assert [each["code"] for each in saved.get("warnings", [])] == expected
-    again = curator.ok("PATCH", path + code[0], {"metadata": {"who": "Noah"}})
+    again = curator.ok("PATCH", path + code[:2], {"metadata": {"who": "Noah"}})
     assert "warnings" not in again
-    curator.ok("POST", f"{path}{code[0]}/withdraw", {})
-    curator.ok("POST", f"/names/ark:12345/x5o{code[0]}/withdraw", {})
+    curator.ok("POST", f"{path}{code[:2]}/withdraw", {})
+    curator.ok("POST", f"/names/ark:12345/x5o{code[:2]}/withdraw", {})
 
 
 @pytest.mark.one_setup
@@ -539,5 +539,7 @@ def test_near_names_are_marked(curator, bindings):
     page = curator("GET", "/names?q=OB%202026-17").json
     assert ([each["resource"] for each in page["names"]], page["near"], page["total"]) == (["OB 2026/0017"], True, 0)
     assert "another spelling" in page["note"]
+    cut = curator("GET", "/names?q=OB%202026-17&limit=1").json
+    assert (cut["near"], len(cut["names"])) == (True, 1)
     page = curator("GET", "/names?q=harbour").json
     assert (page["near"], page["note"], page["total"]) == (False, None, 1)
