@@ -53,7 +53,9 @@ def set_record(
 def remove_record(
     transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
 ) -> Literal["removed"]:
-    """Delete the record of a prefix in stored form. Only ``with_hold`` ends a lasting hold."""
+    """Delete the record of a prefix in stored form. Only ``with_hold`` ends a lasting hold. Raises
+    :class:`BindingError` with the code ``prefix-unknown``, ``prefix-held`` or ``prefix-retired``.
+    """
     existing = transaction.get_prefix(key)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
         raise BindingError("prefix-held", identifier=key)
@@ -105,7 +107,7 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 
 
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the redirect rule of a prefix in stored form."""
+    """Delete the redirect rule of a prefix in stored form. Raises :class:`BindingError` (``rule-unknown``)."""
     existing = transaction.get_rule(key)
     if existing is None:
         raise BindingError("rule-unknown", Translatable("no rule is set for %(key)s; run: ararat rule list", key=key))
@@ -165,7 +167,7 @@ class Prefixes:
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the record of a NAAN or shoulder. Its history stays. Raises :class:`BindingError`: ``prefix-unknown``
-        without a record, ``prefix-held`` while all names below it are on hold.
+        without a record, ``prefix-held`` while all names below it are on hold, ``prefix-retired`` for a retired prefix.
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)

@@ -111,7 +111,9 @@ def publish(
 
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
-    """Return the recorded state of a log. If ``key`` is set, it must be that of the log."""
+    """Return the recorded state of a log. Raises :class:`BindingError` (``log-key``) if ``key`` is set and not that of
+    the log.
+    """
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
     if key is not None and key.verifier != current.key:
@@ -143,7 +145,9 @@ def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
 
 
 def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> None:
-    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree."""
+    """Raise :class:`BindingError` if the tree ``head`` does not continue the published tree (``log-fork``), or if the
+    folder cannot show it (``log-folder``).
+    """
     try:
         root = tree.root_hash(published.size, hash_reader(head.size, folder.read))
     except LogError as error:

@@ -427,7 +427,7 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
     """Return the changes with which a recorded name gets the stated fields, also another status. With ``relocate``, the
-    caller decides that a new place has the same resource.
+    caller decides that a new place has the same resource. Raises :class:`BindingConflict` like the other functions.
     """
     if fields.embargo is not None and not existing.is_reserved:
         raise BindingConflict("embargo-reached", existing, existing)

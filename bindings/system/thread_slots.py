@@ -117,7 +117,9 @@ class ThreadSlots:
             self._own.is_apart = False
 
     def use(self, number: int | None) -> None:
-        """Set the number of threads of this process, at least 1. None lets :attr:`number` find it out."""
+        """Set the number of threads of this process. None lets :attr:`number` find it out. Raises ValueError for less
+        than 1.
+        """
         if number is not None and number < 1:
             raise ValueError(f"threads: {number} is too small; set at least 1")
         self._given = number

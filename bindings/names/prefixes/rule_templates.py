@@ -23,7 +23,7 @@ _SAMPLES = ("ark:12345/0", "ark:12345/0/0.0")
 
 def check_template(template: str) -> str:
     """Return the template of a redirect rule in stored form: an http(s) address or a path of this site, with one
-    variable after the host. Raises :class:`BindingError` (``rule-template``).
+    variable after the host. Raises :class:`BindingError` (``rule-template``, ``reserved-target``).
 
     >>> check_template("https://example.org/things/${value}"), check_template("/show?id=${content}")
     ('https://example.org/things/${value}', '/show?id=${content}')

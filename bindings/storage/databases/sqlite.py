@@ -362,7 +362,9 @@ class SQLite:
             raise self.unavailable(error) from error
 
     def prepare(self) -> None:
-        """Turn on the write-ahead log permanently, if the file can be written: a restored backup can be without it."""
+        """Turn on the write-ahead log permanently, if the file can be written: a restored backup can be without it.
+        Raises :class:`BindingsUnavailable` if this fails.
+        """
         if not self._can_write():
             return
         try:

@@ -203,8 +203,8 @@ class Operations:
         return self._stream(select(_EVENTS.key).where(*of_number, ~since.exists()))
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
-        """Return the effect of an operation on names, by key. Without ``number``, that of the last event of each
-        name.
+        """Return the effect of an operation on names, by key. Without ``number``, that of the last event of each name.
+        Raises :class:`UnreadableBinding` for an event of another program.
         """
         earlier = schema.events.alias("earlier")
         before_this = and_(earlier.c.key == _EVENTS.key, earlier.c.revision == _EVENTS.revision - 1)
