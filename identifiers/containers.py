@@ -146,6 +146,8 @@ class _Escape(NamedTuple):
     pattern: str
 
 
+_QUOTED_ARK = "[\"'][Aa][Rr][Kk][\"']"
+_VALUE_OF_ARK = f"(?<={_QUOTED_ARK}>)|(?<={_QUOTED_ARK}:[\"'])|(?<={_QUOTED_ARK}: [\"'])"
 # The codes are corrections of :data:`.repairs.REASONS`.
 ESCAPES: tuple[_Escape, ...] = (
     # RFC 8259, section 7; strings of programs; Markdown and TeX escape the signs of their markup.
@@ -156,9 +158,13 @@ ESCAPES: tuple[_Escape, ...] = (
     _Escape("missing-label", r"(?<=[?&;][Uu][Rr][Nn]=)[Nn][Bb][Nn]:"),
     # The query of a catalogue: ark=12345/x
     _Escape("missing-label", rf"(?<=[?&;][Aa][Rr][Kk]=)/?[{BASE29}]{{5}}(?:/|%2[Ff])"),
+    # A record in XML or JSON: type="ark">12345/x
+    _Escape("missing-label", rf"(?:{_VALUE_OF_ARK})/?[{BASE29}]{{5}}/"),
 )
 _ANY_ESCAPE = re.compile("|".join(f"(?P<e{number}>{each.pattern})" for number, each in enumerate(ESCAPES)))
-_MAY_BE_ESCAPED = re.compile(r"\\|[Ff][Oo]:[Aa][Rr][Kk]/|=[Nn][Bb][Nn]:|[?&;][Aa][Rr][Kk]=/?[0-9b-z]")
+_MAY_BE_ESCAPED = re.compile(
+    r"\\|[Ff][Oo]:[Aa][Rr][Kk]/|=[Nn][Bb][Nn]:|[?&;][Aa][Rr][Kk]=/?[0-9b-z]|[Aa][Rr][Kk][\"'][>:]"
+)
 # Such characters end an identifier, so they stay escaped.
 _ENDING = re.compile("[\\s\x00-\x20\x7f-\x9f<>\"'\\\\\ud800-\udfff]")
 

@@ -157,6 +157,7 @@ _MAX_SHORT = 200
 _LINE_END = re.compile("[ \t\r]*+\n[ \t\r]*+(?:>[ \t]++|>(?=>))*+")
 _AFTER_HYPHEN = re.compile("[ \t\r]++(?:\n[ \t\r]*+(?:>[ \t]++|>(?=>))*+)?|\n[ \t\r]*+(?:>[ \t]++|>(?=>))*+")
 # A broken end: in the NAAN, or before the name.
+_HYPHENS = "-\u2010\u2011\u2012\u2013\u00ad"
 _BROKEN_NAAN = re.compile(f"{LABEL_PATTERN}/?[{BASE29}]++/?\\Z")
 _GAP = frozenset(" \t\r\n")
 _MAX_BROKEN = 120
@@ -319,7 +320,23 @@ def _alone(token: str, start: int) -> Match:
         reading = next(readings(token), None) if first is not None else numbers.suggestion(token)
         if reading is not None:
             suggestion, differences = reading
+    elif "before-space" in differences and (first := beginning(token)) is not None:
+        suggestion, differences = first
     return Match(start, end, token, suggestion, _reasons(token, suggestion, differences))
+
+
+def beginning(text: str) -> Suggestion | None:
+    """Return the identifier with which the sentence ``text`` begins, if its first word is not that, or None.
+
+    A change of the script ends a name, and a line end after a hyphen does not.
+
+    >>> beginning("ark:12345/x5\uae4c\uc9c0 all").identifier, beginning("ark:12345/INV 1940")
+    ('ark:12345/x5', None)
+    """
+    first = next(_running(text), None)
+    if first is None or first.suggestion is None or first.start:
+        return None
+    return Suggestion(first.suggestion, first.corrections)
 
 
 def _reasons(literal: str, suggestion: str | None, differences: tuple[str, ...]) -> tuple[str, ...]:
@@ -646,7 +663,8 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
         return guessed
     rest = _rest(text, end)
     if not rest or not _ALPHANUMERIC.search(rest):
-        return match if is_urn or in_cell else _with_line_after(text, match, word)
+        is_complete = is_urn and match.literal[-1] not in _HYPHENS
+        return match if is_complete or in_cell else _with_line_after(text, match, word)
     before = text[match.start - 1 : match.start] if match.start else ""
     if in_cell:
         return _add_follower(match, rest) if containers.CONTAINERS[word.container or 0].states else match

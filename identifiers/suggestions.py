@@ -59,6 +59,11 @@ def suggestions(
     if guesses:
         unique = {each.identifier: each for each in (*found, *_in_a_sentence(text)) if each.identifier != text}
         return tuple(islice(unique.values(), most))
+    if found and "before-space" in found[0].differences:
+        from .extraction import beginning
+
+        if (first := beginning(text)) is not None:
+            return tuple(islice({each.identifier: each for each in (first, *found)}.values(), most))
     # A whole identifier without a sign of a container has no other reading.
     if found or (valid and _CONTAINER_SIGN.search(text) is None):
         return found
