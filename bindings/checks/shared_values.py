@@ -115,24 +115,35 @@ def find_shared(
     ``recorded`` looks names up; without it, only ``names`` are compared. ``fetch`` returns the bindings of keys. With
     ``keys_only``, the other names can be without their values.
     """
-    mine: dict[Field, dict[str, list[tuple[int, NewValues, str]]]] = {"number": {}, "target": {}, "title": {}}
-    for place, each in enumerate(names):
+    compared = [*names]
+    # The first name of each text, and all names of a text that several have: most have texts of their own.
+    mine: dict[Field, dict[str, int]] = {"number": {}, "target": {}, "title": {}}
+    places: dict[tuple[Field, str], list[int]] = {}
+    for place, each in enumerate(compared):
         if each is not None:
-            for number in each.numbers:
-                mine["number"].setdefault(number, []).append((place, each, number))
+            own: list[tuple[Field, str]] = [("number", number) for number in each.numbers]
             if each.target:
-                mine["target"].setdefault(each.target, []).append((place, each, each.target))
+                own.append(("target", each.target))
             if each.title and (title := each.folded_title):
-                mine["title"].setdefault(title, []).append((place, each, each.title))
+                own.append(("title", title))
+            for field, text in own:
+                if (first := mine[field].setdefault(text, place)) != place:
+                    places.setdefault((field, text), [first]).append(place)
     same: dict[tuple[Field, str], list[tuple[int, NewValues, str]]] = {}
     others: dict[tuple[Field, str], set[str]] = {}
     for field, texts in mine.items():
         sharing = recorded.sharing(_COLUMNS[field], texts, withdrawn=False) if texts and recorded is not None else {}
-        for text, several in texts.items():
+        for text in [each for each in texts if each in sharing or (field, each) in places]:
+            several = places.get((field, text)) or [texts[text]]
+            found = [
+                (place, each, text if field != "title" else each.title)
+                for place in several
+                if (each := compared[place])
+            ]
             # A name can be recorded already.
-            others[field, text] = sharing.get(text, set()) - ({several[0][1].key} if len(several) == 1 else set())
-            if len(several) > 1 or others[field, text]:
-                same[field, text] = several
+            others[field, text] = sharing.get(text, set()) - ({found[0][1].key} if len(found) == 1 else set())
+            if len(found) > 1 or others[field, text]:
+                same[field, text] = found
     # A target is looked up exactly. A number can be a corrected one, and a title a creator.
     needed = {key for (field, text) in same for key in others[field, text] if not (keys_only and field == "target")}
     fetched = fetch([*needed]) if needed else {}

@@ -15,6 +15,7 @@ from ..storage.rows import STATE, binding_of
 from ..storage.spill import Spill
 from ..tables.columns import Row
 from .decided_blocks import DecidedBlocks
+from .plain_rows import PlainName
 
 _TABLE = """names (
 key TEXT PRIMARY KEY, source TEXT NOT NULL, block INTEGER NOT NULL, is_bound INTEGER NOT NULL,
@@ -36,31 +37,27 @@ class CheckedNames:
         self._finds_cases = False
         self._has_numbers = False
 
-    def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
+    def add(self, rows: Iterable[tuple[Row, str, Binding | PlainName]]) -> None:
         """Add accepted rows of the block that is decided next, each with its line and the future binding of its
         name.
         """
-        block, accepted, numbers = len(self._blocks), [*rows], list[tuple[str, str]]()
-        values = [
-            (
-                binding.identifier,
-                # A name that was drawn for a row in a check is not that of the import, so no other row can have it.
-                "" if row.minted else source,
-                block,
-                not binding.is_reserved,
-                binding.target,
-                binding.resource,
-                sorted_title(binding.metadata) if binding.metadata else None,
-            )
-            for row, source, binding in accepted
-        ]
+        block, values, numbers = len(self._blocks), list[tuple[object, ...]](), list[tuple[str, str]]()
+        for row, source, named in rows:
+            # A name that was drawn for a row in a check is not that of the import, so no other row can have it.
+            line = "" if row.minted else source
+            if type(named) is PlainName:
+                title = named.row[-1] if named.metadata else None
+                values.append((named.identifier, line, block, True, named.target, named.resource, title))
+                continue
+            title = sorted_title(named.metadata) if named.metadata else None
+            identifier, is_bound = named.identifier, not named.is_reserved
+            values.append((identifier, line, block, is_bound, named.target, named.resource, title))
+            # Most things have no further number, and no corrected one.
+            if named.numbers:
+                current, further, _ = named.thing_numbers
+                numbers += [(number, identifier) for number in (current, *further) if number]
         self._is_empty = self._is_empty and not values
         self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-        # Most things have no further number, and no corrected one.
-        for _, _, binding in accepted:
-            if binding.numbers:
-                current, further, _ = binding.thing_numbers
-                numbers += [(number, binding.identifier) for number in (current, *further) if number]
         if numbers and not self._has_numbers:
             list(self._spill.rows(_NUMBERS))
             self._has_numbers = True

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, final
 
 from ...identifiers.ark import length
 from ...identifiers.ark.grammar import RESERVED_NAAN
@@ -19,6 +19,7 @@ from ..names.binding import NOTHING, Binding
 from ..names.errors import BindingError
 from ..names.fields import MAX_RESOURCE, Fields, check_target
 from ..names.metadata.metadata import ELEMENTS, MAX_BYTES, full_name
+from ..storage.rows import NewRows
 
 _MOST_CHARACTERS = min(MAX_RESOURCE, MAX_BYTES // 4)
 """The number of characters of a row up to which each of its values is short enough."""
@@ -37,23 +38,49 @@ def _columns(names: tuple[str, ...]) -> _Columns:
     return _Columns(elements, tuple({*names} - {"identifier", "target", "resource", *ELEMENTS}))
 
 
+@final
+class PlainName(NamedTuple):
+    """A new and live name of such a row: the values that differ from those of other names.
+
+    ``identifier`` is its normal form, ``spelling`` the text of its cell, and ``row`` its row for the database.
+    """
+
+    identifier: str
+    spelling: str
+    target: str | None
+    resource: str | None
+    metadata: Mapping[str, str]
+    row: list[Any]
+
+
 class PlainRows:
-    """The changes of rows that bind new names at the time ``now``, in UTC."""
+    """The names of rows that bind new names at the time ``now``, in UTC.
+
+    >>> from datetime import UTC
+    >>> rows = PlainRows(datetime(2026, 11, 28, tzinfo=UTC))
+    >>> rows.name({"identifier": "ark:/12345/x-1", "target": "HTTPS://example.org/1"}).target
+    'https://example.org/1'
+    >>> rows.name({"identifier": "ark:/12345/x-1", "target": "", "status": "withdrawn"}) is None
+    True
+    """
 
     def __init__(self, now: datetime) -> None:
         first = Fields(target="https://example.org/").for_name("ark:12345/x")
-        self.example = bind(None, first, now).after
-        self._shared = dict(self.example.__dict__)
+        example = bind(None, first, now).after
+        self._rows = NewRows(example)
+        self._shared = example.__dict__
+        self._columns: tuple[str, ...] = ()
+        self._known = _columns(())
 
-    def change(self, cells: Mapping[str, str]) -> Change | None:
-        """Return the change that binds a new name, or None for a row with other values. Whether it is new is not
-        checked.
-        """
+    def name(self, cells: Mapping[str, str]) -> PlainName | None:
+        """Return the name that a row binds, or None for a row with other values. Whether it is new is not checked."""
         text = "".join(cells.values())
         # No value has a control character, a line break or an unusual space.
         if len(text) > _MOST_CHARACTERS or not text.isprintable():
             return None
-        elements, others = _columns(tuple(cells))
+        if (columns := (*cells,)) != self._columns:
+            self._columns, self._known = columns, _columns(columns)
+        elements, others = self._known
         for name in others:
             if cells[name]:
                 return None
@@ -67,13 +94,18 @@ class PlainRows:
             target = check_target(key, cells.get("target"), "located", False)
         except BindingError:
             return None
-        values = self._shared.copy()
-        values["identifier"], values["spelling"], values["target"] = key, identifier, target
-        if resource := cells.get("resource"):
-            if resource.isspace():
-                return None
-            values["resource"] = resource
+        resource = cells.get("resource") or None
+        if resource is not None and resource.isspace():
+            return None
+        metadata: Mapping[str, str] = NOTHING
         if elements:
             metadata = {element: cell for element, name in elements if (cell := cells[name]) and not cell.isspace()}
-            values["metadata"] = MappingProxyType(metadata) if metadata else NOTHING
-        return Change("bound", Binding(**values), "bound")
+        row = self._rows.row(key, identifier, target, resource, metadata)
+        return PlainName(key, identifier, target, resource, metadata, row)
+
+    def change(self, name: PlainName) -> Change:
+        """Return the change that binds the new name ``name``."""
+        identifier, spelling, target, resource, metadata, _ = name
+        values = {"identifier": identifier, "spelling": spelling, "target": target, "resource": resource}
+        metadata = MappingProxyType(dict(metadata)) if metadata else NOTHING
+        return Change("bound", Binding(**{**self._shared, **values, "metadata": metadata}), "bound")

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...identifiers.text.translatable import Translatable
 from ..checks import new_names
 from ..checks.new_names import ComparedName
+from ..checks.shared_values import NewValues, title_in
 from ..collection import Bindings
 from ..names import assignment, naming, validation
 from ..names.actor import Actor
 from ..names.assignment import Change
-from ..names.binding import Binding, rfc3339
+from ..names.binding import NOTHING, Binding, rfc3339
 from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
 from ..names.metadata import folding, personal_data
@@ -27,7 +28,7 @@ from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
 from ..operations import pace
 from ..operations.progress import RunProgress
 from ..operations.runner import Source, SourceBlock, Written
-from ..storage.rows import NewRows, date_again
+from ..storage.rows import date_again
 from ..storage.spill import SeenNames
 from ..tables import columns as rows
 from ..tables import other_rows, wrong_text
@@ -38,7 +39,7 @@ from .checked_names import CheckedNames
 from .decided_blocks import DecidedBlock, DecidedBlocks
 from .keyed_rows import KeyedRows, Mint, repeated_keys
 from .other_records import record_row
-from .plain_rows import PlainRows
+from .plain_rows import PlainName, PlainRows
 from .summary import MAX_LISTED, Effect, Expect, ImportEffect, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
@@ -378,9 +379,7 @@ class TableRows(Source[Summary]):
         if self._keyed:
             batch = [*self._keyed.named(batch)]
         plain = PlainRows(self.now)
-        stored = NewRows(plain.example)
-        has_deleted = transaction.has_deleted
-        read = [(row, self._read_plain(row, plain) or self._read(row)) for row in batch]
+        read = [(row, (None if row.fault else plain.name(row.cells)) or self._read(row)) for row in batch]
         keys = [key for _, request in read if (key := _key(request))]
         current = transaction.get(keys)
         if self._checked:
@@ -393,41 +392,50 @@ class TableRows(Source[Summary]):
         changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
         new_rows: defaultdict[str | None, list[tuple[list[Any], str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
-        new: list[tuple[Row, Binding]] = []
+        new: list[tuple[Row, Binding | PlainName]] = []
         compared: list[tuple[Row, ComparedName]] = []
-        stated_rows: dict[str, Row] = {}
+        stated: dict[str, tuple[Row, Binding | PlainName]] = {}
+        is_free = transaction.permits_all and not self._records.restricts
+        has_deleted = transaction.has_deleted
+        plain_names: dict[str, PlainName] = {}
         self._before = {}
         for row, request in read:
-            change, before, earlier, is_plain = None, None, None, False
-            if isinstance(request, Change):
-                change = self._permit(request, current, transaction)
-                is_plain = change is request
-                if change is None:
-                    request = self._read(row)
+            if type(request) is PlainName:
+                key = request.identifier
+                is_new = not (has_deleted or key in plain_names or key in current)
+                if is_new and (is_free or self._is_permitted(plain.change(request), transaction)):
+                    if self._note_plain(row, request, plain):
+                        first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
+                        plain_names[key] = request
+                        new_rows[row.actor or self.who.name].append((request.row, self._source(row)))
+                        stated[key] = each = (row, request)
+                        new.append(each)
+                        if self._warns:
+                            compared.append((row, _compared(request, row)))
+                    continue
+                request = self._read(row)
             if isinstance(request, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, request, transaction)
                 if self._checked:
                     self._others.append((row, request))
                 continue
-            if not isinstance(request, Change):
-                fields = _with_record(row, request, current)
-                if self.table.keeps_numbers and isinstance(fields, Fields):
-                    fields = _with_recorded_number(fields, current.get(fields.key))
-                if self.table.renumber and isinstance(fields, Fields):
-                    fields = _with_resource(fields, current.get(fields.key))
-                if isinstance(fields, BindingError):
-                    self._refuse(row, fields.code, _with_question(fields))
-                    continue
-                before, earlier = current.get(fields.key), first_lines.get(fields.key)
-                change = self._decide(row, fields, before, earlier, transaction)
+            if (name := plain_names.pop(_key(request) or "", None)) is not None:
+                current[name.identifier] = plain.change(name).after
+            fields = _with_record(row, request, current)
+            if self.table.keeps_numbers and isinstance(fields, Fields):
+                fields = _with_recorded_number(fields, current.get(fields.key))
+            if self.table.renumber and isinstance(fields, Fields):
+                fields = _with_resource(fields, current.get(fields.key))
+            if isinstance(fields, BindingError):
+                self._refuse(row, fields.code, _with_question(fields))
+                continue
+            before, earlier = current.get(fields.key), first_lines.get(fields.key)
+            change = self._decide(row, fields, before, earlier, transaction)
             if change is None:
                 continue
             key = change.after.identifier
             outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
-            expect = self.listeners.expect
-            why = expect and expect(ImportEffect(row.line, outcome, before, change.after, row.minted))
-            if why:
-                self._refuse(row, "preview-changed", why)
+            if self._is_unexpected(row, outcome, before, change.after):
                 continue
             self._note(_COUNTERS[outcome], row, outcome, before, change.after)
             for code, message in row.notes if self._warns else ():
@@ -445,23 +453,19 @@ class TableRows(Source[Summary]):
                 if changed := ComparedName.of_change(before, change.after):
                     compared.append((row, changed))
             if earlier is None:
-                current[key], stated_rows[key] = change.after, row
+                current[key], stated[key] = change.after, (row, change.after)
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
                     # Several records of a dump can be on one line.
-                    actor, source = row.actor or self.who.name, self._source(row)
-                    if is_plain and not has_deleted:
-                        new_rows[actor].append((stored.row(change.after), source))
-                    else:
-                        self._before[key] = before.revision if before else 0
-                        changes[actor].append((change, source))
+                    self._before[key] = before.revision if before else 0
+                    changes[row.actor or self.who.name].append((change, self._source(row)))
                     self._warn_of_values(row, before, change.after)
                     if change.after.successor and (before is None or before.successor != change.after.successor):
                         self._successors.append((row, key, change.after.successor))
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
         self._warn(transaction, new, compared)
         if self._checked:
-            self._checked.add((row, new_lines.get(key, ""), current[key]) for key, row in stated_rows.items())
+            self._checked.add((row, new_lines.get(key, ""), named) for key, (row, named) in stated.items())
         for actor, written in changes.items():
             yield Written(actor, [change for change, _ in written], [source for _, source in written])
         for actor, new_of_actor in new_rows.items():
@@ -470,24 +474,47 @@ class TableRows(Source[Summary]):
             self._seen.add(new_lines)
         self._warn_of_encoded_dots(transaction, new)
 
+    def _note_plain(self, row: Row, name: PlainName, plain: PlainRows) -> bool:
+        """Note that a row binds a new name. Return False if it is refused. Most rows need no binding for it."""
+        summary = self.summary
+        if self._effect or self.listeners.expect or summary.added < MAX_LISTED:
+            after = plain.change(name).after
+            if self._is_unexpected(row, "bound", None, after):
+                return False
+            self._note("added", row, "bound", None, after)
+        else:
+            summary.added += 1
+            summary.minted += row.minted
+        if self._warns:
+            for code, message in row.notes:
+                self._note_warning(row, code, message)
+            # The name is created now, and no value has a line break.
+            if not "".join(row.cells.values()).isascii():
+                self._warn_of_values(row, None, plain.change(name).after)
+        return True
+
+    def _is_unexpected(self, row: Row, outcome: str, before: Binding | None, after: Binding) -> bool:
+        """Refuse a row whose effect is not the expected one, and return whether it is refused."""
+        expect = self.listeners.expect
+        why = expect and expect(ImportEffect(row.line, outcome, before, after, row.minted))
+        if why:
+            self._refuse(row, "preview-changed", why)
+        return bool(why)
+
     def _source(self, row: Row) -> str:
         """Return the origin of a change for the history: file and line, and who imported it for another actor."""
         place = f"{self.table.file}, line {row.line}"
         return f"{place}, imported by {self.who.name}" if row.actor and self.who.name else place
 
-    def _read_plain(self, row: Row, plain: PlainRows) -> Change | None:
-        return None if row.fault is not None else plain.change(row.cells)
-
-    def _permit(self, change: Change, current: Mapping[str, Binding], transaction: Transaction) -> Change | None:
-        """Return the change that binds a new name, or None for a recorded name and for a change that is refused."""
-        if change.after.identifier in current:
-            return None
+    def _is_permitted(self, change: Change, transaction: Transaction) -> bool:
+        """Return whether the change that binds a new name is permitted, and written as it is."""
         try:
-            change = transaction.checked(None, change)
+            if transaction.checked(None, change) is not change:
+                return False
             self._records.require_permitted(None, change)
         except BindingError:
-            return None
-        return change
+            return False
+        return True
 
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         if row.fault is not None:
@@ -582,7 +609,7 @@ class TableRows(Source[Summary]):
     def _warn(
         self,
         transaction: Transaction,
-        new: Sequence[tuple[Row, Binding]],
+        new: Sequence[tuple[Row, Binding | PlainName]],
         compared: Sequence[tuple[Row, ComparedName]],
     ) -> None:
         if not self._warns or not (new or compared):
@@ -632,10 +659,14 @@ class TableRows(Source[Summary]):
                 self._note_warning(row, warning.code, warning.message)
         self._successors.clear()
 
-    def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
+    def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding | PlainName]]) -> None:
         if not self._warns:
             return
-        others = {other: row for row, binding in bound for other in naming.confusable(binding.identifier)}
+        # Most names have no dot.
+        dotted = [(row, each.identifier) for row, each in bound if "." in each.identifier or "%2E" in each.identifier]
+        if not dotted:
+            return
+        others = {other: row for row, key in dotted for other in naming.confusable(key)}
         bound_names = dict.fromkeys(transaction.bound(list(others)))
         if self._checked and others:
             bound_names |= dict.fromkeys(self._checked.bound(list(others)))
@@ -735,10 +766,19 @@ _NUMBERS = (*_COUNTERS.values(), *_OTHERS.values(), "minted")
 """The numbers of lines by outcome."""
 
 
-def _key(request: Change | Fields | OtherRow | BindingError) -> str | None:
+def _compared(name: PlainName, row: Row) -> ComparedName:
+    """Return what :meth:`.ComparedName.of` returns for the binding of a new name."""
+    key, _, target, resource, metadata, _ = name
+    shared = NewValues(key, (resource,) if resource else (), target, title_in(metadata) if metadata else "")
+    if row.minted:
+        return ComparedName("", target, resource, metadata=metadata, shared=shared)
+    return ComparedName(key, target, resource, NOTHING, True, metadata, row.cells["identifier"], True, shared)
+
+
+def _key(request: PlainName | Fields | OtherRow | BindingError) -> str | None:
     """Return the key of the binding that a row needs."""
-    if isinstance(request, Change):
-        return request.after.identifier
+    if type(request) is PlainName:
+        return request.identifier
     if isinstance(request, Fields):
         return request.key
     if isinstance(request, BindingError) and request.code == "target-missing":

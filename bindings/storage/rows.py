@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..names.binding import ALWAYS, NOTHING, Binding, Hold, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
-from ..names.metadata.folding import sorted_title, text_of
+from ..names.metadata.folding import search_text, sorted_title, text_of
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..names.prefixes.rules import Rule
 from ..names.prefixes.texts import RECORDED
@@ -141,17 +141,22 @@ class NewRows:
     def __init__(self, example: Binding) -> None:
         self._shared = [*row_of(example), *search_of(example)]
 
-    def row(self, binding: Binding) -> list[Any]:
-        """Return the values of the columns :data:`STATE` and :data:`SEARCH`. The name must be short enough to be its
-        key.
+    def row(
+        self, key: str, spelling: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
+    ) -> list[Any]:
+        """Return the values of the columns :data:`STATE` and :data:`SEARCH` for the name ``key`` with its other values.
+
+        It has at most :data:`~.keys.MAX_KEY_BYTES` characters, so that it is the key.
         """
         values = self._shared.copy()
-        values[_KEY] = key = binding.identifier
-        values[_SPELLING] = None if binding.spelling == key else binding.spelling
-        values[_TARGET], values[_RESOURCE] = binding.target, binding.resource
-        if binding.metadata:
-            values[_METADATA], values[_TITLE] = _TO_JSON(dict(binding.metadata)), sorted_title(binding.metadata)
-        values[_SEARCH_TEXT] = text_of(binding)
+        values[_KEY] = key
+        values[_SPELLING] = None if spelling == key else spelling
+        values[_TARGET], values[_RESOURCE] = target, resource
+        if metadata:
+            values[_METADATA], values[_TITLE] = _TO_JSON({**metadata}), sorted_title(metadata)
+            values[_SEARCH_TEXT] = search_text([*metadata.values(), *filter(None, (resource, target))])
+        else:
+            values[_SEARCH_TEXT] = search_text([each for each in (resource, target) if each])
         return values
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 from ....identifiers.text import display
 from ....identifiers.text.translatable import Translatable
-from ..binding import Binding
 from ..naming import NameWarning
 
 CODE = "personal-data"
@@ -151,12 +150,25 @@ def warnings_about(
     return [NameWarning(CODE, message) for message in _messages(name, target, resource, values)]
 
 
-def of_binding(binding: Binding) -> list[NameWarning]:
+class _Values(Protocol):
+    """A binding, or another object with these values of a name."""
+
+    @property
+    def spelling(self) -> str: ...
+    @property
+    def target(self) -> str | None: ...
+    @property
+    def resource(self) -> str | None: ...
+    @property
+    def metadata(self) -> Mapping[str, str]: ...
+
+
+def of_binding(binding: _Values) -> list[NameWarning]:
     """Return warnings about data of persons in the name, target, resource and metadata of a binding."""
     return warnings_about(binding.spelling, binding.target, binding.resource, binding.metadata)
 
 
-def of_bindings(bindings: Sequence[Binding]) -> list[list[NameWarning]]:
+def of_bindings(bindings: Sequence[_Values]) -> list[list[NameWarning]]:
     """Return the warnings about data of persons for each binding. It is faster than single calls: most are searched
     together.
     """
@@ -167,7 +179,7 @@ def of_bindings(bindings: Sequence[Binding]) -> list[list[NameWarning]]:
     return warnings
 
 
-def _text(binding: Binding) -> str:
+def _text(binding: _Values) -> str:
     """Return all that is searched in a binding, on lines. No rule matches a line end."""
     if binding.target and not (binding.metadata or binding.resource):
         return f"{binding.spelling}\n{binding.target}"

@@ -354,6 +354,11 @@ class PrefixRecords:
             policy=next((each.prefix for each in self.above(key) if each.has_policy), None),
         )
 
+    @property
+    def restricts(self) -> bool:
+        """Whether a record limits the characters of names."""
+        return bool(self._restricted_lengths)
+
     def characters_problem(self, key: str) -> str | None:
         """Return a message about the first character of a name that its prefix does not permit (ARK-138), or None."""
         for length in self._restricted_lengths:

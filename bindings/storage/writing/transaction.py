@@ -276,6 +276,12 @@ class Transaction:
         return self.check_change(before, change, self)
 
     @property
+    def permits_all(self) -> bool:
+        """Whether :meth:`checked` permits each change of a name, and writes it as it is."""
+        actor = self.actor
+        return self.check_change is None and actor.grants is None and type(actor).check is Actor.check
+
+    @property
     def recorded(self) -> RecordedNames:
         """The lookups by which the warnings about new names are found. They see the changes of this transaction."""
         return RecordedNames(self._read, self._database)

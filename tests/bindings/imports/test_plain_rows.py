@@ -14,7 +14,7 @@ from ararat.bindings.imports.importing import import_table
 from ararat.bindings.imports.plain_rows import PlainRows
 from ararat.bindings.names.assignment import bind
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.storage.rows import NewRows, binding_of, date_again, row_of, search_of
+from ararat.bindings.storage.rows import binding_of, date_again, row_of, search_of
 from ararat.bindings.tables import columns
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -24,14 +24,14 @@ LATER = datetime(2026, 11, 28, 12, 30, tzinfo=UTC)
 def require_equal(cells: dict[str, str]) -> bool:
     """Compare the two conversions of a row. Return whether it is converted at once."""
     rows = PlainRows(NOW)
-    change = rows.change(cells)
-    if change is None:
+    name = rows.name(cells)
+    if name is None:
         return False
+    change = rows.change(name)
     general = bind(None, columns.fields(cells), NOW)
     assert change == general
     assert change.after.__dict__ == general.after.__dict__
-    row = NewRows(rows.example).row(change.after)
-    assert tuple(row) == row_of(general.after) + search_of(general.after)
+    assert tuple(name.row) == row_of(general.after) + search_of(general.after)
     return True
 
 
@@ -92,14 +92,21 @@ def test_each_row_that_is_converted_at_once_is_as_in_general(cells: dict[str, st
 @pytest.mark.parametrize(
     "other", ["", "ark:12345/gone,,,withdrawn", "ark:12345/x7b,https://example.org/7b,Seven,reserved"]
 )
+@pytest.mark.parametrize("recorded", ["nothing", "characters", "a deleted name"])
 def test_an_import_writes_the_same_without_it(
-    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, atomic: bool, other: str
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, atomic: bool, other: str, recorded: str
 ) -> None:
+    monkeypatch.setattr(bindings, "now", lambda: NOW)
+    if recorded == "characters":
+        bindings.prefixes.set("ark:12345/", characters="bcdefghjkmnpqxygo0123456789")
+    elif recorded == "a deleted name":
+        for prefix in "pq":
+            bindings.reserve(f"ark:12345/{prefix}x5")
+            bindings.delete(f"ark:12345/{prefix}x5")
     lines = [f"ark:12345/x{number},https://example.org/{number},Map {number}," for number in range(120)]
     lines.insert(60, other)
     # A name of an earlier line, and one with another spelling, in later blocks.
     lines += [lines[3], "ark:/12345/x-4,https://example.org/4,Map 4,", "ark:12345/y,https://example.org/y,Map \u200bb,"]
-    monkeypatch.setattr(bindings, "now", lambda: NOW)
 
     def imported(prefix: str) -> list[object]:
         text = "\n".join(["identifier,target,what,status", *lines]).replace("12345/", f"12345/{prefix}")
@@ -118,15 +125,14 @@ def test_an_import_writes_the_same_without_it(
         return [found.replace(f"'operation': {summary.operation}", "")]
 
     with_it = imported("p")
-    monkeypatch.setattr(PlainRows, "change", lambda self, cells: None)
+    monkeypatch.setattr(PlainRows, "name", lambda self, cells: None)
     assert imported("q") == with_it
 
 
 def test_the_times_of_rows_are_set_again() -> None:
     rows = PlainRows(NOW)
-    change = rows.change({"identifier": "ark:12345/x", "target": "/x"})
-    assert change is not None
-    row = NewRows(rows.example).row(change.after)
-    date_again([row], NOW, LATER)
-    found = binding_of(tuple(row[:-2]))
+    name = rows.name({"identifier": "ark:12345/x", "target": "/x"})
+    assert name is not None
+    date_again([name.row], NOW, LATER)
+    found = binding_of(tuple(name.row[:-2]))
     assert (found.created, found.changed, found.recorded_at) == (LATER, LATER, LATER)
