@@ -72,9 +72,7 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
 
 
 def lines(file: str) -> Iterator[InputIdentifier]:
-    """Yield the lines of a file or standard input ("-"), without empty ones.
-    Raises :class:`~ararat.cli.errors.CommandError`.
-    """
+    """Yield the lines of a file or standard input ("-") that are not empty. Raises :class:`.CommandError`."""
     with opened(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 

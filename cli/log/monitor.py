@@ -134,9 +134,7 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
 
 
 def source_of(place: str, client: Client) -> LogSource:
-    """Return a reader for the public log at a URL or in a folder.
-    Raises :class:`CommandError` for a folder without a log.
-    """
+    """Return a reader for the public log at a URL or in a folder. Raises :class:`CommandError` without a log there."""
     if is_url(place):
         return RemoteLog(place, client)
     from ...bindings.log.folder import CHECKPOINT, LogFolder

@@ -67,8 +67,8 @@ class Client:
         return reply.body
 
     def post(self, url: str, content: bytes) -> tuple[int, str, bytes]:
-        """Send a POST request, and return the status, the media type and the body.
-        Raises :class:`LogError` without a response.
+        """Send a POST, and return the status, the media type and the body. Raises :class:`LogError` without a
+        response.
         """
         try:
             answer = self.request(url, content)

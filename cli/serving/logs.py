@@ -82,9 +82,7 @@ class WholeLines(logging.Handler):
         self._is_cut = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is that of the base class
-        """Write one warning to standard error about a record that cannot be written.
-        The next follows after a written one.
-        """
+        """Write a warning to standard error about a record that cannot be written, one for each interruption."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)  # a defect, such as a wrong format

@@ -53,9 +53,7 @@ def known_form_id() -> str | None:
 
 
 def set_session(response: Response, session: str, seconds: int) -> Response:
-    """Set the cookie with the session id ``session`` for ``seconds``, and delete the cookie for forms. Return the
-    response.
-    """
+    """Set the cookie with the session id ``session`` for ``seconds``, delete that for forms. Return the response."""
     _delete(response, _FORM)
     return _set(response, _SESSION, session, seconds)
 
@@ -66,9 +64,7 @@ def delete_session(response: Response) -> Response:
 
 
 def is_https() -> bool:
-    """Return whether the browser uses https. If a proxy forwards http without reporting it, the configured URLs
-    decide.
-    """
+    """Return whether the browser uses https. If a proxy forwards http without reporting it, the settings decide."""
     if request.is_secure:
         return True
     addresses = (site().settings.inspector, site().settings.prefix)

@@ -173,9 +173,7 @@ class Token:
     emergency: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the API token as a JSON object. Its members are the attributes without ``account``. Times are RFC
-        3339 in UTC.
-        """
+        """Return the JSON object of a token: its attributes without ``account``. Times are RFC 3339 in UTC."""
         return {
             "number": self.number,
             "label": self.label,
@@ -245,9 +243,7 @@ class Caller:
         )
 
     def may(self, right: Right) -> bool:
-        """Return whether the token of the caller has a right. A caller without a token, or with an unlimited one, has
-        all rights.
-        """
+        """Return whether the token of the caller has a right. A caller without a token has all rights."""
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:

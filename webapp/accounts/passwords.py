@@ -121,9 +121,7 @@ def needs_rehash(stored: str) -> bool:
 
 
 def is_remembered(stored: str, text: str) -> bool:
-    """Return whether :func:`verify` accepted a typed password for a stored hash within :data:`KEPT_SECONDS`. No hash
-    is computed.
-    """
+    """Return whether :func:`verify` accepted this password for this hash within :data:`KEPT_SECONDS`."""
     key = stored, _digest(text)
     with _state.lock:
         return _state.kept.get(key, 0.0) > time.monotonic()

@@ -78,9 +78,7 @@ class Provider:
 
     @property
     def kept_keys(self) -> list[Key] | None:
-        """The keys of the last :meth:`read_keys`, or None if they are older than :data:`KEPT_SECONDS` or were never
-        read.
-        """
+        """The keys of the last :meth:`read_keys`; None if older than :data:`KEPT_SECONDS` or never read."""
         kept = self._keys
         return None if kept is None or self._clock() >= kept[1] else kept[0]
 

@@ -99,8 +99,8 @@ class Accounts:
         return self._existence[0]
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
-        """Return an account, also a disabled one, or None. Raises AccountError (``account-name``) for a text that is
-        not a name.
+        """Return an account, also a disabled one, or None. Raises AccountError (``account-name``) for a malformed
+        name.
         """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
@@ -121,9 +121,7 @@ class Accounts:
     def read(
         self, query: SelectBase, connection: Connection | None = None, **values: str | int
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of a query with its bound ``values``, now or in the transaction of ``connection``. A file
-        has no rows.
-        """
+        """Return the rows of a query with ``values``, now or in the transaction of ``connection``; none of a file."""
         if self.bindings.kind != "database":
             return []
         store: Any = self.bindings.store

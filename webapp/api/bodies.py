@@ -84,9 +84,7 @@ def read_bytes(limit: int) -> bytes:
 
 
 def refusal(refused: HTTPRefusal) -> Response:
-    """Return the problem document for a request that is refused before a view reads it. A body that is too long is
-    drained.
-    """
+    """Return the problem document for a request that is refused before a view reads it, and drain a long body."""
     if isinstance(refused, BodyTooLong):
         errors.drain()
         refused = _too_long(refused.limit.size)

@@ -105,9 +105,7 @@ class OneRequest:
         return StoredReply(status=status, **json.loads(stored))
 
     def store(self, connection: Connection, reply: StoredReply) -> None:
-        """Store the reply in the transaction of the change.
-        Raises :class:`KeyUsed` if another request used the key meanwhile.
-        """
+        """Store the reply in the transaction of the change. Raises :class:`KeyUsed` if another request was faster."""
         self.is_stored = True
         now = self.accounts.bindings.now()
         old = table.c.account == self.account, table.c.created < self._since()

@@ -50,9 +50,7 @@ def etag(binding: Binding) -> str:
 
 
 def with_tag(response: Response, tag: str) -> Response:
-    """Return the response with the field ETag, or 304 if If-None-Match of a GET has this tag. ``tag`` has its
-    quotation marks.
-    """
+    """Return the response with the ETag ``tag``, in quotation marks; 304 if If-None-Match of a GET has it."""
     response.headers["ETag"] = tag
     if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):
         return Response(status=304, headers={"ETag": tag})

@@ -114,9 +114,7 @@ def _others(first: str) -> Iterator[dict[str, str]]:
 
 
 def of_operation(error: OperationRefused) -> Response:
-    """Return the problem document 409 (``operation-refused``) for a refused operation. ``result`` lists the refused
-    names.
-    """
+    """Return the problem document 409 (``operation-refused``). Its member ``result`` lists the refused names."""
     result = error.result
     first = result.refused[0]
     refused = counted(result.refusals, "name is", "names are")

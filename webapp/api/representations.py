@@ -56,9 +56,7 @@ def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[st
 
 
 def of_event(event: Event) -> dict[str, Any]:
-    """Return the JSON of a change of a name. ``before`` and ``after`` are the whole name; ``before`` of its creation
-    is null.
-    """
+    """Return the JSON of a change of a name: ``before``, null for its creation, and ``after`` are the whole name."""
     return event.as_dict() | {"before": _maybe(event.before), "after": event.after.as_listed()}
 
 

@@ -41,8 +41,8 @@ def page(number: str) -> Response:
 
 @blueprint.after_request
 def redirect_to_answer(response: Response) -> Response:
-    """Keep the page that answers a form, and return a redirect to it.
-    A response that is not a page, or is too large to keep, is returned unchanged.
+    """Keep the page that answers a form, and return a redirect (303) to it. A response that is not a page of a POST,
+    or has more than :data:`MAX_CHARACTERS`, is returned unchanged.
     """
     if (
         request.method != "POST"

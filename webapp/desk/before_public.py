@@ -46,7 +46,9 @@ _REDIRECTS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sampled:
-    """The response of one new target. ``is_missing``: there is no answer, or an error instead of a page."""
+    """The response of one new target: a ``text`` about it, and whether it ``works``. ``is_missing``: there is no
+    answer, or an error instead of a page.
+    """
 
     target: str
     text: str
@@ -68,15 +70,15 @@ class Concern:
 
     @property
     def token(self) -> str:
-        """The text that confirms this concern, and no other one."""
+        """The digest that a form sends back to confirm this concern, and no other one."""
         of_other = self.other.key if self.other else ""
         return _digest((self.code, self.name.key, self.text, of_other))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """The concerns about names that would be public, and the ``tokens`` that confirm them.
-    ``more`` counts those that are not listed. ``is_complete`` is false if some names were not compared.
+    """The concerns about names that would be public, and the ``tokens`` that confirm them in a form. ``more`` counts
+    those that are not listed. ``is_complete`` is false if some names were not compared.
     """
 
     concerns: Sequence[Concern] = ()
@@ -124,7 +126,9 @@ def question(
 
 
 def question_of(before: Binding | None, after: Binding, *, also: Sequence[Concern] = ()) -> Question | None:
-    """Return the question about the change of one name, or None."""
+    """Return the question about the change of one name, or None if nothing must be confirmed. A live name's new target
+    is requested.
+    """
     # The page of a name with a date of publication is often not there yet.
     return question([NewValues.of(before, after)], requests=after.is_live, also=also)
 
@@ -142,7 +146,9 @@ def _cells(binding: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sampled(targets: Iterable[str | None]) -> Sequence[Sampled]:
-    """Request some targets at once. Return nothing if this site sends no requests to other hosts."""
+    """Request at most :data:`SAMPLE` of the targets at once, and return their responses in order. Return nothing if
+    this site sends no requests to other hosts. Raises :class:`HTTPRefusal` (503) without a free slot.
+    """
     known = site()
     wanted = [each for each in dict.fromkeys(targets) if each is not None and each.startswith("http")][:SAMPLE]
     if not wanted or not known.settings.trace_elsewhere:

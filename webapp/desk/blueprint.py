@@ -121,7 +121,9 @@ def time_zone() -> tzinfo:
 
 
 def with_time(day: str) -> str:
-    """Return the day of a text as the time at which it begins for the caller (:meth:`.Preferences.with_time`)."""
+    """Return a text such as "2027-07-01" as the time at which this day begins for the caller. Another text is returned
+    as it is (:meth:`.Preferences.with_time`).
+    """
     return caller().account.preferences.with_time(day)
 
 
@@ -142,7 +144,7 @@ def caller() -> Caller:
 
 
 def see_other(endpoint: str, **values: object) -> AnyResponse:
-    """Return a redirect (303) after a form. ``values`` are for the path or the query string of ``endpoint``."""
+    """Return a redirect (303) to the page ``endpoint`` after a form. ``values`` are for its path or query string."""
     return redirect(url(endpoint, **values), HTTPStatus.SEE_OTHER)
 
 

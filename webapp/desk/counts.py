@@ -75,7 +75,8 @@ def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
 
 
 def last_months(numbers: Mapping[str, int]) -> list[str]:
-    """Return 12 to 24 months as "YYYY-MM" in order, up to the last month with names.
+    """Return months as "YYYY-MM" in order: those from the first to the last one with names, at least 12 and at most
+    24. Without names there are none.
 
     >>> last_months({"2026-02": 1, "2025-12": 4})[-3:], len(last_months({"2026-02": 1}))
     (['2025-12', '2026-01', '2026-02'], 12)

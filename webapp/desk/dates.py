@@ -15,12 +15,15 @@ _DAY = len("2026-11-23")
 
 
 def read_since(text: str) -> datetime:
-    """Return the time at which the period of a date or time begins. Raises ValueError or OverflowError."""
+    """Return the time in UTC at which a period begins. A date begins in the time zone of the caller. Raises ValueError
+    or OverflowError for another text.
+    """
     return _moment(text)
 
 
 def read_before(text: str) -> datetime:
-    """Return the time at which a period ends. A date includes its whole day. Raises ValueError or OverflowError.
+    """Return the time in UTC before which a period ends. A date includes its whole day. Raises ValueError or
+    OverflowError for another text.
 
     >>> f"{read_before('2026-11-23'):%Y-%m-%d %H:%M}"
     '2026-11-24 00:00'
@@ -30,7 +33,7 @@ def read_before(text: str) -> datetime:
 
 
 def last_day(end: datetime) -> str:
-    """Return the last day of a period as "YYYY-MM-DD", in the time zone of the caller."""
+    """Return the last day of a period that ends before ``end``, as "YYYY-MM-DD" in the time zone of the caller."""
     return f"{(end - timedelta(microseconds=1)).astimezone(time_zone()):%Y-%m-%d}"
 
 
@@ -41,14 +44,16 @@ def _moment(text: str) -> datetime:
 
 
 class Period(NamedTuple):
-    """A period from ``since`` to ``before``, in UTC. None means without this limit."""
+    """A period from ``since``, which is included, to ``before``, which is not, in UTC. None means no such limit."""
 
     since: datetime | None
     before: datetime | None
 
 
 def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Period:
-    """Return the period of the fields ``since`` and ``before``, and add the problems of wrong dates to ``errors``."""
+    """Return the period of the fields ``since`` and ``before``. A wrong date counts as missing, and its problem is
+    added to ``errors`` by the name of the field.
+    """
     found: list[datetime | None] = []
     for name, read in (("since", read_since), ("before", read_before)):
         try:

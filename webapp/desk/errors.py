@@ -85,7 +85,7 @@ def _page(
 
 @blueprint.app_template_global()
 def administrators() -> list[str]:
-    """Return the names of the first administrators that can sign in, except the caller, for "Ask …"."""
+    """Return the names of the first :data:`MAX_NAMED` enabled administrators, except the caller, for "Ask …"."""
     found = identify.accounts().list()
     names = [each.name for each in found if each.role == "administrator" and each.disabled is None]
     return [each for each in names if each != caller().actor][:MAX_NAMED]

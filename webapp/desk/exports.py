@@ -32,19 +32,23 @@ Row = Mapping[str, object]
 
 
 def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
-    """Return the label and the URL of each file format in which a list can be exported, with its filters."""
+    """Return pairs of a label and a URL for the files of a list: CSV for the caller, other CSV, JSON Lines. ``values``
+    are its filters.
+    """
     other = _WITH_COMMAS if preferred_separator() == "semicolon" else _WITH_SEMICOLONS
     return [(label, url(endpoint, **form, **values)) for label, form in (_CSV, other, _JSON_LINES)]
 
 
 def preferred_separator() -> str:
-    """Return the name of the separator that the caller has selected, or that of the language of the caller."""
+    """Return "comma", "semicolon" or "tab": the separator that the caller has selected, or that of the language."""
     chosen = caller().account.preferences if has_caller() else Preferences()
     return chosen.separator or ("semicolon" if chosen.language in _WITH_DECIMAL_COMMA else "comma")
 
 
 def separator() -> str:
-    """Return the separator of CSV of the request, by default that of the caller. Raises :class:`HTTPRefusal`."""
+    """Return the character that separates cells of CSV: that of the parameter ``separator``, by default that of the
+    caller. Raises :class:`HTTPRefusal` (400) for an unknown one.
+    """
     given = request.values.get("separator") or preferred_separator()
     if given not in _SEPARATORS:
         message = Translatable("The separator is not known. Use comma, semicolon or tab.")
@@ -53,14 +57,16 @@ def separator() -> str:
 
 
 def require_valid(errors: Mapping[str, FieldProblem]) -> None:
-    """Raise :class:`HTTPRefusal` if a filter has an error, because the file would have unwanted rows."""
+    """Raise :class:`HTTPRefusal` (400) if a filter has an error, because the file would have unwanted rows."""
     if errors:
         message = Translatable("A filter is not valid. Correct it before the export.")
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-filter", message)
 
 
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:
-    """Return rows as a CSV file to save, in UTF-8 and without formulas (RFC 4180). ``name`` is without its ending."""
+    """Return rows as a CSV file to save, in UTF-8 with a byte order mark and a line of ``columns``. Cells have no
+    formulas; a missing value is an empty cell. ``name`` is without its ending.
+    """
     cells = ([row.get(column) for column in columns] for row in rows)
     lines = spreadsheet.text_lines(chain([columns], cells), delimiter=separator())
     return csv_lines(name, chain([BYTE_ORDER_MARK], lines))

@@ -60,15 +60,15 @@ def field_label(field: str) -> str:
 
 
 class FieldProblem(NamedTuple):
-    """An error of a form field: a sentence about it and its reason, and a description of the accepted values."""
+    """An error of a form field to show: a sentence with its reason, and the accepted values, such as "302 or 307"."""
 
     message: str
     expected: str | None = None
 
     @classmethod
     def of(cls, error: CatalogueError) -> FieldProblem:
-        """Return the problem to show for an error of the bindings.
-        An error that no other value corrects is raised again.
+        """Return the problem to show for an error of the bindings. :class:`BindingsUnavailable`, which no other value
+        corrects, is raised again.
 
         >>> FieldProblem.of(CatalogueError("redirect-status"))
         FieldProblem(message='This status cannot be used for a redirect.', expected='302 or 307')
@@ -79,18 +79,19 @@ class FieldProblem(NamedTuple):
 
 
 def number_of(text: str, most: int) -> int | None:
-    """Return the number that a text has in decimal digits, at most ``most``, or None for another text.
+    r"""Return the number in a text of ASCII digits, or ``most`` if it is greater. None for another text.
 
-    >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("١", 100)
+    >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("\u0661", 100)
     (12, 100, None, None)
-    """  # noqa: RUF002
+    """
     if not (text.isascii() and text.isdecimal()):
         return None
     return most if len(text) > len(str(most)) else min(int(text), most)
 
 
 def statement_of(field: str, form: MultiDict[str, str]) -> str:
-    """Return the value of a form field. The term and the words of a persistence statement are joined.
+    """Return the value of a form field, or "". The term and the words of a persistence statement, two fields of this
+    name, are joined.
 
     >>> statement_of("availability", MultiDict([("availability", "finite"), ("availability", "until 2030")]))
     'finite, until 2030'

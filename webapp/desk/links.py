@@ -115,8 +115,8 @@ def _relocate_all(picked: Sequence[str]) -> AnyResponse:
 
 @blueprint.get("/links/promises", endpoint="promises")
 def show_promises() -> str:
-    """Return the HTML page with the names that are promised as persistent and do not keep it, in the order of the
-    names. A page reads at most :data:`_CHECKED` names.
+    """Return the HTML page with the names whose persistence statements do not hold, in the order of the names. A page
+    reads at most :data:`_CHECKED` names.
     """
     bindings, links = site_bindings(), _links()
     records = PrefixRecords(bindings.prefixes.list())

@@ -29,7 +29,7 @@ _END = "\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """A message at the top of a page. It can have a link, and a secret that is shown once."""
+    """A message at the top of a page, with a link (``label``, ``path``) and a text that is shown once, or ""."""
 
     text: str
     status: Status = "good"
@@ -39,8 +39,8 @@ class Message:
 
 
 def put(text: str, status: Status = "good", *, label: str = "", path: str = "", secret: str = "") -> None:
-    """Show a message, of at most 1,500 bytes, on the next page, with a link (``label``, ``path``) below it.
-    A long path is omitted. ``secret`` is a text that is shown once.
+    """Show a message on the next page of the browser, with a link (``label``, ``path``) below it. Its text is cut at
+    1,500 bytes, and a long path is omitted. ``secret`` is a text that is shown once.
     """
     text, label = translated(text), translated(label)
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:

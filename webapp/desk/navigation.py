@@ -85,7 +85,7 @@ _HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "pub
 
 
 def links(pages: Sequence[_Page], caller: Caller) -> list[NavigationLink]:
-    """Return the links to the pages of :data:`PLACES` or :data:`MANAGE` that an account can use."""
+    """Return the links to those of ``pages``, such as :data:`PLACES`, that the role of the caller can use."""
     found: list[NavigationLink] = []
     role, here = caller.role, f"{request.script_root}{request.path}"
     for page in pages:
@@ -116,8 +116,9 @@ class PageLinks(NamedTuple):
 
 
 def page_links(first: str | None, following: str | None) -> PageLinks:
-    """Return the links of a list to its first, previous and next page. None: it is the first or the last page. A list
-    can be read only forwards. So the query parameter ``trail`` has the positions of the pages before.
+    """Return the links of a list to its first, previous and next page. ``first`` is None on the first page,
+    ``following`` on the last one. A list can be read only forwards, so the query parameter ``trail`` has the positions
+    of earlier pages.
     """
     trail = request.args.getlist("trail")
     name = "after" if "after" in request.args else "before"
@@ -137,7 +138,7 @@ def _with(address: str, parameters: list[tuple[str, str]]) -> str:
 
 
 def help_address() -> str:
-    """Return the address of the documentation of the current page."""
+    """Return the URL of the documentation about the current page, with the section if the page "desk" has one."""
     endpoint = (request.endpoint or "").partition(".")[2]
     page = next((page for word, page in _HELP_PAGES.items() if word in endpoint), "desk")
     section = _HELP.get(endpoint, "") if page == "desk" else ""

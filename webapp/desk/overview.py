@@ -29,7 +29,7 @@ _OWN_LINES = ("links", "imports")
 
 
 class WaitingLine(NamedTuple):
-    """A thing that waits for a person: a sentence, the page where to do it or "", and the way to correct it or ""."""
+    """A thing that waits for a person: a sentence, the URL of the page where to do it, and a way to correct it."""
 
     text: str
     address: str = ""

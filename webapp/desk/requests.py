@@ -43,8 +43,8 @@ class Requests:
 
 
 def requests_in(counts: CountStore, period: Period, today: date, name: str | None = None) -> Requests:
-    """Return the number of requests in a period that ends ``today``, for the key of a name or for all names. Raises
-    :class:`~ararat.middleware.BindingsUnavailable`.
+    """Return the requests in a period that ends ``today``, for the key of a name or for all names. ``period`` is
+    "days" or "months". Raises :class:`~ararat.middleware.BindingsUnavailable`.
     """
     requested = CountSelection(name=name, first=_first(period, today))
     found = {each.label: each for each in counts.totals("day" if period == "days" else "month", requested)}
@@ -55,7 +55,7 @@ def requests_in(counts: CountStore, period: Period, today: date, name: str | Non
 
 
 def requests_of_name(counts: CountStore, name: str) -> Requests | None:
-    """Return the number of requests for a name in the last months. If it cannot be read, log why and return None."""
+    """Return the requests for a name in each of the last months. If they cannot be read, log why and return None."""
     try:
         return requests_in(counts, "months", _today(), name)
     except BindingsUnavailable as error:

@@ -22,8 +22,8 @@ _STATES = {"reserved": Translatable("Reserved"), "live": Translatable("Live")}
 
 
 def is_kept(error: HTTPRefusal) -> bool:
-    """Return whether the page can keep the form of the current request.
-    One of another site, with a password or with files cannot be kept.
+    """Return whether :func:`page` can answer the refused form of the current request. A form of another site, with a
+    password or with files cannot be kept.
     """
     # A client that sends neither field can be an old browser with a form of another site.
     is_marked = "Sec-Fetch-Site" in request.headers or "Origin" in request.headers

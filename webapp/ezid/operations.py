@@ -35,9 +35,7 @@ _MOST_WARNINGS = 5
 
 
 def view(asked: EzidRequest) -> EzidAnswer:
-    """Return the elements of an identifier.
-    The query parameter ``prefix_match=yes`` permits the longest recorded prefix.
-    """
+    """Return the elements of an identifier, or with ``prefix_match=yes`` of the longest recorded prefix."""
     known = caller()
     identifier = asked.subject
     if asked.is_set("prefix_match"):

@@ -92,9 +92,7 @@ class Claim:
 
 
 class Jobs:
-    """The jobs in the database of ``accounts``, for all threads and forked processes.
-    Those of ``reading`` change no name.
-    """
+    """The jobs in the database of ``accounts``, for all threads and processes. Kinds in ``reading`` change no name."""
 
     def __init__(
         self, accounts: Accounts, lease: float = LEASE_SECONDS, reading: Collection[str] = frozenset()

@@ -120,9 +120,7 @@ class Attempts:
         self._unwritten.forget(self._pair, self._known)
 
     def write(self, further: Write | None = None) -> None:
-        """Write the counted attempts and the change ``further``, and wait for the database at most
-        :data:`WAIT_SECONDS`.
-        """
+        """Write the counted attempts and the change ``further``. It waits at most :data:`WAIT_SECONDS`."""
         self._unwritten.write(further)
 
     def write_later(self) -> None:
@@ -184,9 +182,7 @@ class Unwritten:
         self._written = threading.Event()
 
     def counts(self) -> dict[Pair, int]:
-        """Return the numbers of failed attempts that are only in memory, by name and address. The caller holds the
-        lock.
-        """
+        """Return the numbers of failed attempts that are only in memory, by name and address. The lock must be held."""
         return dict(self._failures)
 
     def add(self, pair: Pair, now: datetime) -> None:

@@ -26,9 +26,7 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 
 class AccountTables(Protocol):
-    """The methods of :class:`~..store.Accounts` by which its parts read and change the tables. They are described
-    there.
-    """
+    """The methods of :class:`~..store.Accounts`, described there, by which its parts read and change the tables."""
 
     bindings: Bindings
 

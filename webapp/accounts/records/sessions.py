@@ -149,9 +149,7 @@ class Sessions:
         return self._accounts.change_account(name, "account.end-sessions", by, change)
 
     def list(self, account: Account) -> list[tuple[str, datetime, datetime]]:
-        """Return the sessions of an account that have not ended, the newest first: the hash of the id, the start and
-        the end.
-        """
+        """Return the open sessions of an account, the newest first: the hash of the id, the start and the end."""
         found = [
             (number, datetime.fromisoformat(created), datetime.fromisoformat(expires))
             for number, created, expires in self._accounts.read(rows.OPEN_SESSIONS, account=account.number)

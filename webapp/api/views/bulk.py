@@ -39,9 +39,7 @@ def read_dry_run() -> bool:
 
 
 def read_options() -> tuple[bool, bool]:
-    """Return the query parameters ``dry_run`` and ``atomic``, False without them. Another one raises
-    :class:`HTTPRefusal`.
-    """
+    """Return the query parameters ``dry_run`` and ``atomic``, by default False. Others raise :class:`HTTPRefusal`."""
     given = parameters.read("dry_run", "atomic")
     return parameters.flag("dry_run", given.get("dry_run")), parameters.flag("atomic", given.get("atomic"))
 

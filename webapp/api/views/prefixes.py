@@ -68,9 +68,7 @@ def set_prefix(_: str) -> Response:
 
 @blueprint.post("/departures")
 def depart() -> Response:
-    """Retire the prefix in the JSON body, and move the targets of its names to another resolver. Answer with the
-    result.
-    """
+    """Retire the prefix in the JSON body, move the targets of its names to another resolver, and return the result."""
     dry_run, atomic = read_options()
     body = bodies.read_json("Departure")
 

@@ -25,7 +25,7 @@ The sentence is empty if the change has put its own message.
 
 
 class WrongField(Exception):
-    """A field of the form is wrong. ``field`` is empty for a form without fields."""
+    """A field of a form is wrong. ``field`` is its name, "" for a form without fields; ``problem`` is to be shown."""
 
     def __init__(self, field: str, problem: FieldProblem) -> None:
         self.field = field
@@ -95,7 +95,7 @@ def _link(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def put_link(account: Account, secret: str) -> None:
-    """Show a one-time link to set a password on the next page of the browser."""
+    """Show a URL to set a password, made of the ``secret`` of a one-time link, on the next page of the browser."""
     root = site().origin or request.host_url.rstrip("/")
     said = Translatable.counted(
         "Send this link to the person of the account %(name)s. It is valid once, within %(number)s hour. "

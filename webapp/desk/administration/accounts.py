@@ -81,7 +81,9 @@ def account(name: str) -> str:
 
 @blueprint.post("/accounts/<name>/<change>", endpoint="change_account")
 def change_account(name: str, change: str) -> AnyResponse:
-    """Make one of :data:`~.account_changes.CHANGES`, and redirect to the page of the account, or show the error."""
+    """Make one of :data:`~.account_changes.CHANGES`, such as "grant", and redirect to the page of the account. A wrong
+    field gives that page with 422, an unknown change 404.
+    """
     if change not in CHANGES:
         abort(HTTPStatus.NOT_FOUND)
     asking = _administrator(f"account.{change}")

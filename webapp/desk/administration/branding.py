@@ -76,9 +76,7 @@ def _save(wanted: Branding) -> None:
 
 @blueprint.post("/branding", endpoint="save_branding")
 def save() -> AnyResponse:
-    """Save the branding in the form fields, and redirect, or show the form with its errors. An empty field deletes
-    its value.
-    """
+    """Save the branding in the form, and redirect, or show the form and errors. An empty field deletes its value."""
     values, problems = _read()
     if problems:
         return _page(_versions(), values, problems)
@@ -91,7 +89,9 @@ def save() -> AnyResponse:
 
 
 class PageSample(NamedTuple):
-    """A sample of a public page: the colours of the page, the text and the links. ``contrast`` is from 1 to 21."""
+    """A sample of a public page in light or dark colours. ``paper``, ``ink`` and ``colour`` are CSS colours of the
+    page, the text and the links. ``contrast`` is from 1 to 21.
+    """
 
     scheme: Literal["light", "dark"]
     paper: str

@@ -34,7 +34,7 @@ LENGTH = 5
 
 
 class FirstShoulder(NamedTuple):
-    """The shoulder that a form describes: its ``prefix``, an ``example`` of a name, and whose the NAAN is."""
+    """The shoulder that a form describes: its ``prefix``, an ``example`` of a name, and the ``holder`` of the NAAN."""
 
     prefix: str
     example: str

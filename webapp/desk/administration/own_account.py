@@ -46,7 +46,7 @@ def page() -> str:
 
 @blueprint.post("/account/preferences", endpoint="save_preferences")
 def save() -> AnyResponse:
-    """Save the preferences in the form fields, and redirect to the page of the account."""
+    """Save the preferences in the form fields, and redirect to the page of the account, or show the errors with 422."""
     asking = require_person()
     wanted = replace(
         asking.account.preferences,
@@ -66,7 +66,7 @@ def save() -> AnyResponse:
 
 @blueprint.post("/account/password", endpoint="change_own_password")
 def change_password() -> AnyResponse:
-    """Set a new password of the caller, who must type the current one. All other sessions end."""
+    """Set a new password of the caller, who must type the current one. Other sessions end. Wrong fields give 422."""
     asking, known = require_person(), identify.accounts()
     problems = _change_password(asking)
     if problems:

@@ -49,9 +49,7 @@ def edit() -> str:
 
 @blueprint.post("/prefixes/edit", endpoint="save_prefix")
 def save() -> AnyResponse:
-    """Save the prefix record in the form fields, and redirect, or show the form with its errors. An empty text
-    deletes one.
-    """
+    """Save the record in the form, and redirect, or show the form with its errors. An empty field deletes its text."""
     values = {field: _text(field) for field in ("prefix", *EDITED, "rule", "redirect")}
     etag = request.form.get("etag", NO_RECORD)
     problems = _problems(values)

@@ -46,7 +46,9 @@ class PrefixChange:
 
 
 def values_of(record: PrefixRecord | None) -> dict[str, str]:
-    """Return the texts of a prefix record and its rule, by the names of their fields, or "" for a missing value."""
+    """Return the texts of a prefix record by the names of their fields, with ``rule`` and ``redirect`` of its rule. A
+    missing value is "". None has only missing values.
+    """
     values = dict.fromkeys(LABELS, "")
     if record is not None:
         values |= _texts(record)

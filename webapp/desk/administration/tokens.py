@@ -34,7 +34,9 @@ def page() -> str:
 
 @blueprint.post("/tokens", endpoint="create_token")
 def create() -> AnyResponse:
-    """Create the token in the form fields, and redirect to the list of tokens, which shows its secret once."""
+    """Create the token in the form fields, and redirect to the list of tokens, which shows its secret once. A wrong
+    field shows the form with its errors.
+    """
     asking, form = require_person(), request.form
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), site_bindings().naming)
     expires, wrong_day = _read_day(form.get("expires", ""))
@@ -76,7 +78,9 @@ def revoke() -> AnyResponse:
 
 
 def revoke_of(asking: Caller, name: str) -> str:
-    """Revoke the token with the number in the form, and return a sentence to show. Answers 404 for an unknown token."""
+    """Revoke the token of the account ``name`` with the number in the form, and return a sentence to show. Answers 404
+    for a token of another account.
+    """
     number, known = request.form.get("number", ""), identify.accounts()
     token = next((each for each in known.tokens.list(name) if str(each.number) == number), None)
     if token is None:
@@ -112,8 +116,8 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
 
 
 def require_person() -> Caller:
-    """Return the caller. Raises :class:`HTTPRefusal` for a program with a token. A stolen token could otherwise create
-    another one or set a password, and so outlive its revocation.
+    """Return the caller. Raises :class:`HTTPRefusal` (403, ``token-used``) for a program with a token. A stolen token
+    could otherwise create another one or set a password, and so outlive its revocation.
     """
     asking = caller()
     if asking.token is not None:

@@ -24,7 +24,7 @@ _COLUMNS = ("name", "prefix", "until", "reason", "since", "actor", "current")
 
 @blueprint.get("/holds", endpoint="holds")
 def listing() -> str:
-    """Return the HTML page with the list of holds. The query parameter ``all`` adds the holds that have ended."""
+    """Return the HTML page with the holds that last now. The query parameter ``all`` adds those that have ended."""
     with_ended = "all" in request.args
     return render_template(
         "desk/holds.html",
@@ -55,9 +55,7 @@ def form() -> str:
 
 @blueprint.post("/holds/set", endpoint="save_hold")
 def save() -> AnyResponse:
-    """Put the name or prefix in the form fields on hold, or change its hold. Redirect, or show the form with its
-    errors.
-    """
+    """Put the name or prefix in the form on hold, or change its hold. Redirect, or show the form with its errors."""
     of, kind = _of(request.form)
     until = request.form.get("until", "").strip()
     problems: dict[str, FieldProblem] = {}

@@ -84,7 +84,7 @@ def action_label(action: str) -> str:
 
 @blueprint.app_template_global()
 def outcome_label(outcome: str) -> str:
-    """Return the word in the badge for the code of the outcome of a row."""
+    """Return the word in the badge for the code of the outcome of a row; a code without a word is unchanged."""
     return _OUTCOMES.get(outcome, outcome)
 
 
@@ -96,7 +96,7 @@ def target_state(state: State) -> str:
 
 @blueprint.app_template_global()
 def operation_label(number: int, action: str) -> str:
-    """Return the label of an operation on many names. ``action`` is a code.
+    """Return the label of an operation on many names. ``action`` is a code, such as "import".
 
     >>> operation_label(1200, "import")
     'Operation 1200: import'
@@ -110,7 +110,8 @@ def operation_label(number: int, action: str) -> str:
 
 @blueprint.app_template_global()
 def place_in_file(source: str) -> str:
-    """Return the origin of a change, with a file and a line in the language of the reader.
+    """Return the recorded origin of a change for readers: a file and a line in their language, or another text as it
+    is.
 
     >>> place_in_file("a.csv, line 61").values["line"], place_in_file("noid")
     ('61', 'noid')
@@ -122,7 +123,7 @@ def place_in_file(source: str) -> str:
 
 @blueprint.app_template_global()
 def recorded_time(text: str) -> datetime | None:
-    """Return the time that a value of a change is, such as the end of a hold, or None for another text.
+    """Return the time in a recorded value, such as the end of a hold, or None for another text. A date is not a time.
 
     >>> recorded_time("2027-03-04T01:19:04.919235Z").year, recorded_time("2027-03-04")
     (2027, None)

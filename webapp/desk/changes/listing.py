@@ -55,11 +55,13 @@ class ChangeEntry:
         return tuple(differences(event.before, event.after)) if event else ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the event or the operation as a JSON object."""
+        """Return :meth:`.Event.as_dict` or :meth:`.Operation.as_dict`."""
         return self.event.event.as_dict() if self.event else self.operation.as_dict() if self.operation else {}
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield a row of a table for each value that the change set, at least one."""
+        """Yield a row of a table for each value that the change set, at least one. An operation is one row. Absent
+        cells are omitted.
+        """
         row: dict[str, object] = {"when": rfc3339(self.when), "actor": self.actor}
         if self.operation:
             row |= {

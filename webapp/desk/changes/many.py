@@ -37,9 +37,10 @@ _FIELDS = {field.name: field.title for field in FIELDS}
 def start(
     operation: Mapping[str, Any], *, selection: Mapping[str, Any] | None = None, names: Sequence[str] | None = None
 ) -> AnyResponse:
-    """Start the check of a change of many names, and redirect to the page that shows its progress.
-    ``operation`` has the action and its values. The names are listed, or found by ``selection``. Raises
-    :class:`BindingError` for wrong arguments, and :class:`HTTPRefusal` (429) for too many unfinished jobs.
+    """Start the check of a change of many names, and redirect to the page that shows its progress. ``operation`` is
+    JSON with the ``action`` and its arguments (:func:`.plan_of`). The names are listed, or found by ``selection``; an
+    undo has neither. Raises :class:`BindingError` for wrong arguments, and :class:`HTTPRefusal` (429) for too many
+    unfinished jobs.
     """
     who, known = require_curator(caller()), current_imports()
     job = add_job(lambda connection: known.bulk.check(connection, who, operation, selection=selection, names=names))

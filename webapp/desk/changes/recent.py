@@ -49,14 +49,14 @@ class ChangeLine:
 
     @property
     def beginning(self) -> str:
-        """The beginning of all its names, at least a NAAN and one character; "" for names without such a beginning."""
+        """The beginning that all its names share, at least a NAAN and one character; "" for one name or without it."""
         names = [each.event.event.after.identifier for each in self.entries if each.event]
         found = commonprefix(names)  # noqa: RUF071 - a shoulder ends inside a path segment
         return found if len(names) > 1 and not found.endswith("/") and found.count("/") > 0 else ""
 
     @property
     def address(self) -> str:
-        """The address of the list of its changes."""
+        """The URL of the list of changes with its actor and period."""
         until = self.when + timedelta(microseconds=1)
         return url("desk.changes", actor=self.actor, since=rfc3339(self.entries[-1].when), before=rfc3339(until))
 
@@ -86,7 +86,7 @@ def _count_text(action: Action, number: int) -> Translatable:
 
 
 def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
-    """Return the last changes as lines, and the rows that cannot be read."""
+    """Return the last changes as at most :data:`LINES` lines, the newest first, and the names that cannot be read."""
     shown = changes_of(EventSelection(), limit=READ)
     found = lines(shown.entries)
     if shown.next is not None and len(found) <= LINES:
@@ -96,7 +96,7 @@ def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
 
 
 def lines(entries: Iterable[ChangeEntry]) -> list[ChangeLine]:
-    """Return changes, the newest first, as lines. Changes of the same actor at almost the same time are one line."""
+    """Return changes, the newest first, as lines: one for the next changes of an actor within ten minutes."""
     found: list[list[ChangeEntry]] = []
     for entry in entries:
         first = found[-1][0] if found else None

@@ -140,8 +140,8 @@ def save_withdrawal() -> AnyResponse:
 
 @blueprint.post("/name/restore", endpoint="restore")
 def restore() -> AnyResponse:
-    """Make the withdrawn name in the form live again, and redirect to its page. Ask first if it shares a value with
-    another name.
+    """Make the withdrawn name in the form live again, and redirect to its page. If it shares a value with another
+    name, show a question with 422 first.
     """
     binding = _get_recorded(requested_name(request.form))
     may_restore = binding.is_withdrawn and caller().may_change(binding.identifier)
@@ -152,7 +152,9 @@ def restore() -> AnyResponse:
 
 @blueprint.get("/name/publish", endpoint="ask_to_publish")
 def ask_to_publish() -> AnyResponse | str:
-    """Return the HTML page with the answer that visitors get when the reserved name ``name`` is live."""
+    """Return the HTML page with the answer that visitors get when the reserved name ``name`` is live. Another name
+    redirects to its page.
+    """
     binding = _changeable(requested_name())
     if not binding.is_reserved:
         return see_other("desk.name", name=binding.identifier)
@@ -161,8 +163,8 @@ def ask_to_publish() -> AnyResponse | str:
 
 @blueprint.post("/name/publish", endpoint="publish")
 def publish() -> AnyResponse:
-    """Make the reserved name in the form live, and redirect to its page. Ask first before its date, and if it shares a
-    value with another name or its target does not answer.
+    """Make the reserved name in the form live, and redirect to its page. A question is shown first, with 422: before
+    its date, if it shares a value with another name, or if its target does not answer.
     """
     binding, live = _get_recorded(requested_name(request.form)), Fields(status="live")
     may_publish = binding.is_reserved and caller().may_change(binding.identifier)
@@ -173,15 +175,13 @@ def publish() -> AnyResponse:
 
 @blueprint.post("/name/delete", endpoint="delete")
 def delete() -> AnyResponse:
-    """Delete the reserved name in the form, and redirect to another page."""
+    """Delete the reserved name in the form, and redirect to the overview."""
     return _change("delete", lambda name, revision: changes.delete(name, revision=revision), to="desk.overview")
 
 
 @blueprint.get("/name/texts", endpoint="redact")
 def redact() -> str:
-    """Return the HTML page with the form to remove the texts of the query parameter ``name`` for good.
-    For administrators.
-    """
+    """Return the page with the form to remove the texts of the parameter ``name`` for good. For administrators."""
     require_administrator(caller())
     return _redaction_form(_get_recorded(requested_name()), {})
 

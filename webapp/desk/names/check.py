@@ -194,7 +194,7 @@ def _warnings(bindings: Bindings, key: str, pasted: str, found: int, target: str
 
 
 def pasted_name(pasted: str, key: str) -> str:
-    """Return a pasted text that begins with "ark:" or "urn:", and ``key`` for another one.
+    """Return the name to record for a pasted text: the text if it begins with "ark:" or "urn:", else its ``key``.
 
     >>> pasted_name("https://n2t.net/ark:12345/x5", "ark:12345/x5"), pasted_name("ark:/12345/x5", "ark:12345/x5")
     ('ark:12345/x5', 'ark:/12345/x5')

@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class Counted(NamedTuple):
-    """A number of names. ``is_exact`` is false if there can be more."""
+    """A number of names. ``is_exact`` is false if it is a lower bound."""
 
     number: int
     is_exact: bool = True
@@ -59,7 +59,7 @@ class PeriodFigures(NamedTuple):
 
 
 class Requested(NamedTuple):
-    """A requested name: the ``total`` of its requests, its ``title``, its ``number``, and whether it is recorded."""
+    """A name with the ``total`` of its requests, its ``title``, its ``number``, and whether it is recorded."""
 
     total: Total
     title: str
@@ -84,9 +84,7 @@ class Figures:
 
 @blueprint.get("/figures", endpoint="figures")
 def page() -> str:
-    """Return the HTML page with the figures of the query parameters ``prefix`` and ``by`` ("month" or "year"), to
-    print.
-    """
+    """Return the page to print with the figures of the query parameters ``prefix`` and ``by`` ("month" or "year")."""
     unit, prefix, problem = _read_filters()
     return render_template(
         "desk/figures.html",

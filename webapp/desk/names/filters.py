@@ -33,8 +33,9 @@ class Ordering(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NameFilters:
-    """The parameters of a list of names: as given, the search that they mean, and the problems by parameter.
-    A wrong parameter does not restrict the list. ``scope`` is the part of the bindings that the user selected.
+    """The filters of a list of names: the parameters as ``given``, the ``search`` that they mean, and ``errors`` by
+    parameter. A wrong parameter does not restrict the list. ``scope`` is the part of the bindings that the user
+    selected.
     """
 
     given: Mapping[str, str]
@@ -49,7 +50,7 @@ class NameFilters:
 
     @property
     def restricts(self) -> bool:
-        """Whether the list has not all names."""
+        """Whether a filter or search is given, so that the list does not have all names."""
         return bool(self.given.keys() - {"sort"})
 
     def sorted_by(self, sort: Sort) -> Ordering:
@@ -64,7 +65,7 @@ class NameFilters:
         return Ordering(sort, "descending" if current == f"-{sort}" else None)
 
     def address(self, **changed: str | None) -> dict[str, str]:
-        """Return the query string of the list with other filters. None removes a filter.
+        """Return the parameters of the list with some ``changed``. None removes a parameter.
 
         >>> read_filters({"q": "map", "state": "live"}).address(state=None)
         {'q': 'map'}

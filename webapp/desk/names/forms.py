@@ -113,7 +113,9 @@ def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str
 
 
 def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, FieldProblem]]:
-    """Return the metadata that a form changes, and the problems of its fields. An empty value deletes an element."""
+    """Return the elements that a form changes, as :class:`Fields`, and the problems by the names of the form fields.
+    An empty value deletes an element. Unchanged elements are omitted.
+    """
     given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
     if form.get(_NEW_NAME, "").strip():
         given[form[_NEW_NAME].strip()] = form.get(_NEW_TEXT, "")
@@ -180,7 +182,9 @@ class AlternateRow(NamedTuple):
 
 
 def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[AlternateRow]:
-    """Return the rows of alternates of a form that was sent, or those of the binding and an empty row."""
+    """Return the rows of alternates of a sent form, at most :data:`MAX_ROWS`. Without a form, return those of the
+    binding and an empty row.
+    """
     if form is None:
         return [*(AlternateRow.of(*each) for each in binding.alternates.items()), AlternateRow()]
     columns = [[text.strip() for text in form.getlist(f"alternate-{name}")] for name in ("type", "language", "target")]
@@ -208,7 +212,9 @@ def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
 
 
 def number_texts(binding: Binding) -> dict[str, str]:
-    """Return the texts of the form fields of numbers, with a vertical line between several numbers."""
+    """Return the numbers of a name as the texts of form fields, by the names in :data:`COLUMNS`. A vertical line is
+    between several numbers.
+    """
     shown = binding.thing_numbers
     several = (" | ".join(each) for each in (shown.further, shown.former))
     return dict(zip(COLUMNS, (shown.current or "", *several), strict=True))

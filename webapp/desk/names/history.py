@@ -27,8 +27,8 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A value that a change set, by its label. ``before`` or ``after`` is empty for an added or removed value.
-    ``element`` is the name of a metadata element, or "".
+    """A value that a change set. ``field`` is its label. ``before`` is "" for an added value, ``after`` for a removed
+    one. ``element`` is the name of a metadata element, or "".
     """
 
     field: str

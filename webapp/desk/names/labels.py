@@ -21,7 +21,9 @@ MAX_LABELS = 240
 
 
 class LabelSheet(NamedTuple):
-    """A sheet of labels. ``title`` is the number of characters of a title for which a label has room."""
+    """A sheet of labels of a ``paper`` and label ``size``. ``width`` and ``height`` of a label are in ``unit``.
+    ``title`` is the number of characters of a title for which a label has room.
+    """
 
     paper: str
     size: str

@@ -61,7 +61,9 @@ _MAX_NAANS = 20
 
 
 class Heading(NamedTuple):
-    """The heading of a column, with the address of the list in its order, and the ``current`` order."""
+    """The heading of a column. ``address`` is the URL of the list in its order, or None. ``current`` is "ascending",
+    "descending" or None.
+    """
 
     label: str
     address: str | None
@@ -69,7 +71,7 @@ class Heading(NamedTuple):
 
 
 class Tab(NamedTuple):
-    """A part of the bindings that a search can show, with the number of names that were found, as text."""
+    """A part of the bindings that a search can show. ``number`` is how many names were found, as text."""
 
     scope: Scope
     label: str
@@ -186,7 +188,9 @@ def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResp
 
 @blueprint.get("/exports/<int:number>", endpoint="export_file")
 def exported_file(number: int) -> Response:
-    """Return the file of an export that the caller can read, or 404 if it does not exist or is deleted."""
+    """Return the file of an export of the caller, with marks before formulas for spreadsheets, or 404 if it does not
+    exist. An administrator gets each file.
+    """
     known = current_imports().exports
     job = current_imports().get_of(caller(), number)
     if job is None or job.kind != KIND or not known.has_file(job):
@@ -236,7 +240,7 @@ def every_name(filters: NameFilters) -> Iterator[Binding]:
 
 
 def shortened(target: str) -> str:
-    """Return the host of a URL, which fits on one line of a list. A path of this site is unchanged.
+    """Return the host of a URL, which fits on one line of a list. Another target, such as a path, is unchanged.
 
     >>> shortened("https://maps.example/item/k-1940-019-30"), shortened("/maps/7")
     ('maps.example', '/maps/7')

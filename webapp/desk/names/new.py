@@ -214,7 +214,7 @@ def _created_once(
 
 @blueprint.get("/new/minted", endpoint="minted")
 def minted() -> str:
-    """Return the HTML page with the names that the caller minted at one time, and the operation that made them."""
+    """Return the page with the names that the caller minted at the time ``created``, and their operation."""
     require_curator(caller())
     names = _minted_names()
     return render_template(
@@ -246,7 +246,7 @@ def _minted_names() -> list[Binding]:
 
 
 def shoulders(bindings: Bindings, asking: Caller) -> list[tuple[str, str]]:
-    """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones."""
+    """Return the prefixes below which an account can mint, each with a label, sorted. Whole NAANs are the last ones."""
     records = {record.prefix: record.what for record in bindings.prefixes.list()}
     known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
     if urns := [prefix for prefix in known if prefix.startswith("urn:")]:

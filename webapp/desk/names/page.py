@@ -63,7 +63,7 @@ _TEXTS = {field.name for field in FIELDS if field.type == "text"} - {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relative:
-    """A name above or below the name of the page."""
+    """A name above or below that of the page. ``state`` is its status, such as "live"; None if it is not recorded."""
 
     identifier: str
     state: str | None
@@ -133,7 +133,7 @@ def parts() -> str:
 
 
 def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
-    """Return the content of the page of a recorded name, as the account can read it."""
+    """Return the content of the page of a recorded name for the account ``asking``."""
     elements, inherited = metadata.shortened(binding.metadata), bindings.prefixes.statements(binding)
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(bindings.history(binding.identifier))

@@ -33,8 +33,8 @@ Read = Callable[[Selection, "str | None", int], "Page"]
 
 
 class SearchPage(NamedTuple):
-    """A page of the names of a search. ``next`` is the position of the next one.
-    ``searched`` is the name up to which names were compared, if the search goes on with ``next``.
+    """A page of the names of a search. ``next`` is the position of the next page, or None. ``searched`` is the name up
+    to which names were compared, if the search goes on. ``unreadable`` are names whose rows cannot be read.
     """
 
     names: list[Binding]
@@ -109,8 +109,8 @@ def _read(text: str) -> str:
 
 
 def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> SearchPage:
-    """Return a page of at most ``limit`` names of :meth:`Search.chain`; ``read`` reads a page of one selection.
-    ``after`` is :attr:`SearchPage.next`. Raises :class:`BindingError` (``list-after``) for a wrong one.
+    """Return a page of at most ``limit`` names of :meth:`Search.chain`. ``read`` is called with a selection, a cursor
+    and a limit. ``after`` is :attr:`SearchPage.next`. Raises :class:`BindingError` (``list-after``) for a wrong one.
     """
     number, inner = _position(after, len(chain))
     found = SearchPage([], None, [])

@@ -44,7 +44,9 @@ _EMBARGO = ("embargo", Translatable("Live from: the date when reserved names bec
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chosen:
-    """The names that a user selected: ``picked`` in the order of the list, or all names of the list of ``filters``."""
+    """The names that a user selected in a list: ``picked``, or with ``is_all`` all names of the list of ``filters``.
+    It is false without a name.
+    """
 
     filters: NameFilters
     picked: Sequence[str] = ()
@@ -52,7 +54,7 @@ class Chosen:
 
     @classmethod
     def of(cls, values: MultiDict[str, str]) -> Chosen:
-        """Return the selected names: each field or parameter ``pick``, or all names of the list with ``all``."""
+        """Return the names in the parameters ``pick``, at most :data:`MAX_PICKED`, or with ``all`` the list."""
         is_all = "all" in values
         picked = () if is_all else tuple(dict.fromkeys(values.getlist("pick")))[:MAX_PICKED]
         return cls(filters=read_filters(values), picked=picked, is_all=is_all)
@@ -70,7 +72,7 @@ class Chosen:
         return [*self.filters.address().items(), *flat]
 
     def names(self) -> Iterator[Binding]:
-        """Yield the selected names that are recorded."""
+        """Yield the bindings of the selected names, in the order of the list. Names that are not recorded are omitted."""
         if self.is_all:
             exports.require_valid(self.filters.errors)
             yield from listing.every_name(self.filters)
@@ -99,7 +101,8 @@ class Chosen:
 
 
 def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
-    """Return a selection, without conditions about targets, and the searched words as the conditions of a job.
+    """Return a selection and the searched words as conditions of a job (:func:`.selection_of`). Absent conditions, and
+    those about targets, are omitted.
 
     >>> conditions(Selection(prefix="ark:12345/x5", status="live"), None)
     {'prefix': 'ark:12345/x5', 'state': 'live'}

@@ -164,8 +164,8 @@ def _expected_names(number: int) -> Iterator[tuple[int, str]]:
 
 @blueprint.post("/tables/<int:number>/import", endpoint="import_table")
 def start(number: int) -> AnyResponse:
-    """Import the rows of the preview ``job`` in the form, and redirect to the page of the table.
-    The form field ``skip`` skips refused rows.
+    """Import the rows of the preview ``job`` in the form, and redirect to the page of the table. The form field
+    ``skip`` leaves refused rows out. If values must be confirmed first, show the question with 422.
     """
     known, jobs, who = known_upload(number), current_imports().uploads, caller()
     job = job_of(known)
@@ -205,7 +205,7 @@ def _public_values(known: Upload) -> Iterator[NewValues | None]:
 
 @blueprint.get("/tables/<int:number>/report.csv", endpoint="table_report")
 def report(number: int) -> Response:
-    """Return the outcome of all rows, or of the part in the query string, as a CSV file to save."""
+    """Return the outcome of all rows, or of those of the parameter ``part``, such as "refused", as a CSV file."""
     known = known_upload(number)
     part = _part()
     columns = [translated(each) for each in _REPORT]

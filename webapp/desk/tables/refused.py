@@ -194,7 +194,7 @@ def _title(code: str, number: int) -> str:
 
 
 def fix(code: str | None) -> str | None:
-    """Return a sentence about how to fix the error of a row in the desk, or None."""
+    """Return a sentence about how a user of the desk fixes the error ``code`` of a row, or None."""
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
     entry = error_code(code)
@@ -202,7 +202,7 @@ def fix(code: str | None) -> str | None:
 
 
 def column_labels() -> Mapping[str, str]:
-    """Return the labels of the columns of bindings, with the label of inventory numbers of this site."""
+    """Return the labels of the columns of bindings, by the names of the columns."""
     found = groups(site().settings.resource_label).values()
     return {column: label for choices in found for column, label in choices.items()}
 
@@ -216,7 +216,9 @@ def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
 
 
 def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int, str, str, str]]]:
-    """Return the cells of rows by their lines. A cell is its place in the row, its label, its text and its heading."""
+    """Return the cells of rows by the numbers of their lines. A cell is its place from 0, its label, its text,
+    corrected if it was, and its heading. Those of ignored columns are omitted.
+    """
     reading = upload.reading
     wanted, labels = {*lines}, column_labels()
     if not wanted:
@@ -352,7 +354,9 @@ def refused(number: int, kind: str) -> Response:
 
 @blueprint.get("/tables/<int:number>/names.<kind>", endpoint="table_with_names")
 def with_names(number: int, kind: str) -> Response:
-    """Return an imported table with the names of its rows, as a file of the uploaded kind or as "xlsx"."""
+    """Return an imported table with the names of its rows. ``kind`` is "xlsx" for a workbook; else the file has the
+    uploaded kind. A table that is not imported redirects to its page.
+    """
     known = known_upload(number)
     job = job_of(known)
     if known.stage != "import" or job is None or job.state != "done":

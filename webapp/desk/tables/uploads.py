@@ -59,7 +59,9 @@ class State:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedUpload:
-    """An upload in the list. ``outcomes`` are the numbers of rows by outcome, ``account`` the name of its account."""
+    """An upload in the list. ``account`` is the name of its account. ``outcomes`` are phrases with numbers of rows.
+    ``operation`` is the number of the operation that imported it, or None.
+    """
 
     upload: Upload
     account: str
@@ -70,9 +72,7 @@ class ListedUpload:
 
 @blueprint.get("/tables", endpoint="tables")
 def page() -> str:
-    """Return the HTML page with the form to upload a table, and the uploads. An administrator sees those of all
-    accounts.
-    """
+    """Return the page with the form to upload a table, and the uploads; for an administrator those of all accounts."""
     require_curator(caller())
     return _page({})
 
@@ -166,8 +166,8 @@ def known_upload(number: int) -> Upload:
 
 
 def start_job(begin: Callable[[Connection], bool]) -> bool:
-    """Start a job in a transaction, and return whether it was started. If not, the next page has the reason. ``begin``
-    adds the job, or returns False if another request has changed the upload.
+    """Run ``begin`` in a transaction, and return whether it started a job. If not, the next page shows the reason.
+    ``begin`` adds the job, or returns False if another request has changed the upload.
     """
     imports, account = current_imports(), caller().account.number
 
