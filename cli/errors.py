@@ -73,7 +73,7 @@ class CommandError(Exception):
 
 
 def cannot_write(place: object, error: OSError, *, fix: str = "") -> CommandError:
-    """Return the error of a command that cannot write a file or stream, with a remedy and the exit code.
+    """Return the error of a command that cannot write a file or stream. ``fix`` replaces the remedy of the error.
 
     >>> error = cannot_write("a.csv", OSError(28, "No space left on device"))
     >>> error.what, error.exit_code

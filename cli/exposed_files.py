@@ -67,7 +67,9 @@ def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]
 
 
 def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[ExposedFile]:
-    """Yield the files with secrets that other users can read, of those by their option in :data:`SECRET_OPTIONS`."""
+    """Yield the files with secrets that other users can read. ``options`` are paths by option
+    (:data:`SECRET_OPTIONS`).
+    """
     for option, content in SECRET_OPTIONS.items():
         file = options.get(option)
         if file and (rights := open_to_others(file)):

@@ -30,8 +30,8 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(
 
 
 class InputIdentifier(NamedTuple):
-    """An identifier from an argument or a line of input. ``place`` names it, such as "line 2 of standard input".
-    ``fault`` is the reason why the line cannot be read; ``text`` is then "".
+    """An identifier from an argument or a line. ``place`` names it, such as "line 2 of standard input". ``fault`` is
+    the reason why it cannot be read; ``text`` is then "".
     """
 
     place: str

@@ -41,7 +41,7 @@ LARGE_OCTETS = 65536
 
 
 class Admission:
-    """The WSGI application of a site, ``app``, behind its limits.
+    """The WSGI application of a site, which passes requests to ``app`` within limits.
 
     - A request target that is not a path gets 400. A dispatcher, such as that of werkzeug, moves its beginning to
       ``SCRIPT_NAME``, and every URL is built from the path.

@@ -75,7 +75,7 @@ class Site:
         return origin(settings.prefix if settings.inspector is None else settings.inspector)
 
     def watched(self, events: Iterator[Event]) -> Iterator[Event]:
-        """Yield the events of a trace, and call ``on_trace`` with its end."""
+        """Yield the events of a trace unchanged, and call the setting ``on_trace`` with the last one."""
         for event in events:
             if self.settings.on_trace is not None and isinstance(event, End):
                 self.settings.on_trace(event)
@@ -95,7 +95,7 @@ class Site:
 
 
 def site_bindings() -> Bindings:
-    """Return the names of the current site, for a view that only a site with accounts has."""
+    """Return the bindings of the current site, for a view that only a site with accounts has."""
     found = site().bindings
     assert found is not None, "accounts are in the database of the bindings"  # noqa: S101
     return found

@@ -148,7 +148,9 @@ def _unavailable(error: BindingsUnavailable) -> Response:
 
 
 def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
-    """Return the HTTP error for an error of the bindings, with the status and Retry-After of the error table."""
+    """Return the HTTP error for an error of the bindings: its code, with the status and Retry-After of the error
+    table.
+    """
     entry = error.entry
     return HTTPRefusal(entry.status, error.code, sentence_of(error), retry_after=entry.retry_after)
 
@@ -166,7 +168,7 @@ def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
-    """Return the members of a problem document (RFC 9457). ``code`` is the stable name of the reason.
+    """Return the problem document (RFC 9457): ``type``, a URL, ``title``, ``status``, ``detail`` and ``code``.
 
     >>> problem_document(404, "not-found", "This page does not exist.")["title"]
     'Not Found'
@@ -188,7 +190,9 @@ def _page_of(code: str) -> str:
 
 @cache
 def pages_of_codes() -> dict[str, str]:
-    """Return the documentation page of each code that it explains: those of requests and accounts, not of names."""
+    """Return the name of the page of the documentation for each code of requests and accounts; codes of names are
+    omitted.
+    """
     folder = Path(__file__).parents[1] / "docs"
     texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in _CODES_PAGES}
     return {code: name for name, text in texts.items() for code in _CODE.findall(text)}

@@ -68,7 +68,7 @@ def header() -> Header:
 
 
 def branding() -> Branding:
-    """Return the branding in the store over that of the settings."""
+    """Return the branding of the site: each value of the store, or else that of the settings."""
     bindings = site().bindings
     return site().settings.branding if bindings is None else bindings.branding.current().over(site().settings.branding)
 

@@ -27,7 +27,7 @@ def as_json(value: object, status: int = 200) -> Response:
 
 
 def as_json_pieces(pieces: Iterable[str]) -> Response:
-    """Return a JSON response whose body is all ``pieces``. A long one is streamed, without Content-Length."""
+    """Return a JSON response whose body is the joined ``pieces``. A long one is streamed, without Content-Length."""
     rest = iter(pieces)
     begun: list[str] = []
     length = 0

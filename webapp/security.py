@@ -61,8 +61,8 @@ _FOR_PROGRAMS = ("application/json", "application/problem+json")
 
 
 def init_app(app: Flask, describe: Callable[[Response], None]) -> None:
-    """Add the security header fields, such as Content-Security-Policy, to every response.
-    ``describe`` adds those of a page. Caches must not keep a response that depends on the caller.
+    """Add the security header fields, such as Content-Security-Policy, to every response. ``describe`` is called with
+    each page, and can add fields. A response that depends on the caller gets ``no-store``.
     """
     app.after_request(partial(_harden, describe))
 
@@ -73,9 +73,9 @@ def is_account_api(path: str) -> bool:
 
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
-    """Answer requests for a host that is not trusted with 400.
-    The port and the case of letters are ignored. ``/healthz`` is answered for every host: probes of Kubernetes send the
-    address of the pod, which is not known in advance. :func:`is_foreign_host` is then true.
+    """Answer requests with 400 unless their host is one of ``trusted``. The port and the case of letters are ignored.
+    ``/healthz`` is answered for every host: probes of Kubernetes send the address of the pod, which is not known in
+    advance. :func:`is_foreign_host` is then true.
     """
     known = frozenset(map(str.lower, trusted))
 

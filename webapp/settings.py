@@ -57,7 +57,7 @@ class Resolver:
 
     @classmethod
     def of(cls, given: str | Resolver) -> Resolver:
-        """Return a resolver with its prefix in normal form. A prefix has its host as the title. Raises BindingError."""
+        """Return a resolver with a normalized prefix; a text is a prefix titled by its host. Raises BindingError."""
         if isinstance(given, str):
             prefix = origins.check_prefix(given)
             return cls(uri.parse(prefix).host, prefix)

@@ -92,7 +92,7 @@ class RunningTrace(Generic[T]):
                 raise
 
     def close(self) -> None:
-        """Free the slot if the iteration has not begun. Afterwards the trace frees it itself."""
+        """Free the slot if the iteration has not begun. Otherwise do nothing: the end of the trace frees it."""
         if not self._begun:
             self._slot.release()
 

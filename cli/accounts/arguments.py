@@ -80,7 +80,7 @@ def _end_after_prompt() -> Iterator[None]:
 
 
 def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datetime | timedelta | None:
-    """Return a period such as 90d, a time, or None for "never", for click's ``callback``."""
+    """Return a period such as 12h, 90d or 52w, a time in UTC, or None for "never", for click's ``callback``."""
     from ...bindings.names.selection import moment
 
     if value == "never":

@@ -24,7 +24,7 @@ _FIRST_ELEMENTS = ("erc.what", "erc.who")
 
 
 def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that select names to ``command``."""
+    """Add the options that select names, such as --prefix, to ``command``, for :func:`read_selection`."""
     options = (
         click.option("--prefix", metavar="PREFIX", help="Names that begin with PREFIX, such as ark:12345/x5."),
         click.option("--state", type=click.Choice(["reserved", "live", "withdrawn"]), help="Names in this state."),
@@ -134,7 +134,7 @@ def count_command(database: str, by: str | None, as_json: bool, **conditions: An
 
 
 def read_selection(conditions: dict[str, Any]) -> Selection:
-    """Return the selection of the options :func:`selection_options`. ``conditions`` are their values by name."""
+    """Return the selection for the values of :func:`selection_options` by parameter. Raises :class:`.CommandError`."""
     from ...bindings.names.selection import select
 
     with store_errors():

@@ -146,14 +146,14 @@ def warn_before(bindings: Bindings, identifier: str, decide: Decide) -> None:
 
 
 def print_warnings(warnings: Iterable[NameWarning]) -> None:
-    """Print warnings about names on standard error. ``warnings`` has a message and a code for each."""
+    """Print each warning about a name with its code to standard error."""
     sheet = Sheet.of(sys.stderr)
     for warning in warnings:
         write(sheet.prose(f"ararat: warning: {warning.message} ({warning.code})", style="warning"), to=sys.stderr)
 
 
 def delete_if_empty(url: str) -> None:
-    """Delete the SQLite file or the PostgreSQL tables at ``url`` if the database has no records."""
+    """Delete the SQLite file, or the PostgreSQL tables, of the database at ``url`` if it has no records."""
     from ...bindings.open import database_at
     from ...bindings.storage.writing import creation
 

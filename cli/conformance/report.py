@@ -35,7 +35,9 @@ _ROW = Markup("<tr><td>{outcome}<td>{reader}<td>{reference}<td>{request}<br>{wor
 
 
 def html_page(address: str, command: str, results: Sequence[RequirementResult], now: datetime) -> bytes:
-    """Return the results as an HTML page."""
+    """Return the results as an HTML page in UTF-8: the checked ``address``, the ``command``, and a row for each
+    result.
+    """
     rows = Markup("").join(
         _ROW.format(
             outcome=each.outcome, reader=each.reader, reference=each.reference, request=each.request, words=each.words

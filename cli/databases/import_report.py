@@ -19,8 +19,9 @@ _Write = Callable[[Iterable[object]], None]
 
 @contextmanager
 def table_report(file: str | None) -> Iterator[Report | None]:
-    """Open the file of ``import --report`` for a table, and yield the function that writes a line to it, or None.
-    The file has the columns of the table. After corrections it can be imported with --ignore-unknown.
+    """Open the CSV file of ``import --report`` for a table, and yield the function that writes a line to it. Yield
+    None without a ``file``. It has the columns of the table, so it can be imported after corrections with
+    --ignore-unknown.
     """
     from ...bindings.tables.columns import COLUMNS
 

@@ -78,7 +78,7 @@ def verify_command(
 
 
 def print_unknown(unknown: Iterable[str], sheet: Sheet) -> None:
-    """Print what newer data cannot know of a database."""
+    """Print a line for each thing that the newer data of :func:`opened` cannot know of a database."""
     for each in unknown:
         write(sheet.prose(f"The source does not know: {each}."))
 

@@ -74,8 +74,8 @@ def load(place: str) -> Any:
 
 
 def examine(application: Any) -> Iterator[HealthFinding]:
-    """Check that each site in an application is wrapped in the resolver (POL-037).
-    List its routes under reserved paths.
+    """Check that each site in an application is wrapped in the resolver (POL-037). Yield the findings, also about its
+    routes under reserved paths.
 
     >>> [finding.state for finding in examine(lambda environ, start_response: [])]
     ['error', 'warning']

@@ -42,7 +42,7 @@ def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
 
 @functools.cache
 def remedies() -> dict[str, dict[str, Any]]:
-    """Return the fixes of all causes, from ``remedies.json``."""
+    """Return ``remedies.json``: for each cause, the fix by reverse proxy, and "first", "lines" and "tried"."""
     return json.loads((resources.files(__spec__.parent) / "remedies.json").read_text("ascii"))
 
 

@@ -25,7 +25,7 @@ _MIN_PAUSE, _MAX_PAUSE = 0.25, 1.0
 
 
 class Ask(Protocol):
-    """The interface of a function that sends a request to one host. It raises HopFailed without an answer."""
+    """The interface of a function that sends a request to one host: method, target and fields. It raises HopFailed."""
 
     def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None, /) -> SiteAnswer: ...
 
@@ -50,7 +50,7 @@ def raw_request(
 
 
 class ProbeClient(Protocol):
-    """The interface of a function that sends a request to the host of a URL. It raises HopFailed without an answer."""
+    """The interface of :func:`network`: send a request to the host of a URL. It raises HopFailed without an answer."""
 
     def __call__(
         self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /

@@ -170,7 +170,7 @@ def _state(binding: Binding) -> str:
 
 
 def name_and_target(before: Binding | None, after: Binding) -> str:
-    """Return the name of a changed binding with its target, and the target before the change if it was another one."""
+    """Return a text such as "ark:12345/x -> /b (was /a)": a changed name, its target, and another target before."""
     target = f" -> {identifier(after.target)}" if after.target else ""
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
     return f"{identifier(after.identifier)}{target}{was}"

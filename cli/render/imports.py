@@ -135,7 +135,9 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return the counts of an import, and its refused, warned and changed rows, as a mapping for JSON."""
+    """Return the attributes of a summary for JSON: the counts by name, ``refused``, ``warned``, ``listed`` and
+    ``read_as``.
+    """
     from ...middleware import Binding
 
     counts = {each.name: getattr(summary, each.name) for each in fields(summary)}
@@ -153,7 +155,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
 
 
 def dump_as_dict(migration: Migration) -> dict[str, Any]:
-    """Return the result of the import of a dump as a mapping for JSON, without the counts of its lines."""
+    """Return the attributes of a migration for JSON, without the counts of its lines. ``states`` count names."""
     return {
         "source": migration.source,
         "states": dict(migration.states),

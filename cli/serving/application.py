@@ -22,7 +22,7 @@ _OF_PLACEMENT = ("prefix", "inspector", "trusted_hosts")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placement:
-    """The place at which an application answers, and its role. The settings say what it answers.
+    """The place at which an application answers, and its role. The settings decide its answers.
 
     - ``prefix``: the public resolver prefix. ``address``: the URL of the server, which can be the same.
     - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.

@@ -99,7 +99,7 @@ def _names(bindings: Bindings) -> str:
 
 
 def has_no_account(bindings: Bindings) -> bool:
-    """Return whether a store is a database without an account. The result is False if the database cannot be read."""
+    """Return whether a store is a database without an account. A file and an unreadable database are False."""
     from ...middleware import BindingsUnavailable
 
     if bindings.kind != "database":

@@ -77,7 +77,7 @@ def names_application(
 ) -> WSGIApplication:
     """Return the WSGI application of a server that only resolves names, without the inspector and the desk. ``prefix``
     is the public resolver prefix, ``also`` are further addresses, and ``inspector`` is a URL on another server. The
-    fields of this number of ``trusted_proxies``, with their ``secret``, are trusted. The resolver has the ``settings``.
+    fields of ``trusted_proxies``, a number, with their ``secret`` are trusted. ``settings`` are those of the resolver.
     """
 
     def site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -222,8 +222,8 @@ def _listener(host: str, port: int | None) -> socket.socket:
 
 @contextmanager
 def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
-    """Open the access log, and yield the function that logs a resolution, or None.
-    A file can be rotated: the log then continues in a new file.
+    """Open the access log, and yield the function that logs a resolution; None without a ``place``. "-" is standard
+    output. A file can be rotated: the log then continues in a new file.
     """
     from ...middleware import log_resolutions
 
@@ -333,7 +333,7 @@ def opened(
 
 
 def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
-    """Return the files that other users can read: of a database with accounts, and with secrets and tokens."""
+    """Return the files of a database with accounts, and those with secrets, that other users can read."""
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]
 

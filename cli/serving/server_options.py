@@ -44,7 +44,7 @@ class ServerOption:
         return _variable(self.name)
 
     def add(self, command: Any) -> Any:
-        """Add the option to a command of click or its function, and return this."""
+        """Add the option to a command of click, or to the function of one, and return the command or function."""
         text = self.text + (" Can be repeated." if self.is_list else "")
         more: dict[str, Any] = {"default": self.default, "show_default": self.shown or self.default is not None}
         if self.metavar is None and self.type is None:

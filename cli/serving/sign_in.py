@@ -40,8 +40,9 @@ class SignIn(NamedTuple):
         return cls(*(options[name] for name in cls._fields))
 
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
-        """Return the settings of the application for the user that a proxy has signed in.
-        Raises UsageError if no proxy can have set the fields, and CommandError without a secret or with a wrong file.
+        """Return the settings ``remote_user``, ``remote_user_secret`` and ``remote_user_secret_field``; {} without a
+        user and a secret. Raises UsageError if no proxy can have set the fields, and CommandError without a secret or
+        with a wrong file.
         """
         user, file = self.remote_user, self.remote_user_secret_file
         if user == "REMOTE_USER" and not file:

@@ -22,8 +22,8 @@ _ROBOTS = ("Googlebot", "*")
 
 
 def addresses(url: WebURL) -> list[str]:
-    """Return the IP addresses of the host of a URL to which this machine has a route.
-    The list is empty for a URL with an address as its host, and for a host that is not found.
+    """Return at most six IP addresses of the host of a URL to which this machine has a route. The list is empty for an
+    address as the host, and for a host that is not found.
     """
     if url.address is not None:
         return []
@@ -65,7 +65,7 @@ def by_address(url: WebURL, target: str, fields: Mapping[str, str]) -> dict[str,
 
 
 def certificate_times(url: WebURL) -> tuple[float, float] | None:
-    """Return the times at which the certificate of a host begins and ends, in seconds since 1970, or None."""
+    """Return the begin and the end of the validity of a certificate, in seconds since 1970; None if it is not valid."""
     try:
         with (
             socket.create_connection((url.host, url.port), _SECONDS) as plain,
@@ -79,7 +79,7 @@ def certificate_times(url: WebURL) -> tuple[float, float] | None:
 
 
 def clock_error(answer: SiteAnswer, now: float | None = None) -> float | None:
-    """Return how many seconds the clock of a server is ahead of this machine, by the field Date of a new answer.
+    """Return how many seconds the clock of a server is ahead, by the field Date of a new answer; None without it.
 
     >>> clock_error(SiteAnswer(200, (("Date", "Thu, 01 Jan 1970 00:01:00 GMT"),)), 0)
     60.0

@@ -143,8 +143,8 @@ class Loss(NamedTuple):
 
 
 def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
-    """Yield what the reader loses with an answer that differs from the right one.
-    The first loss is enough if the status differs.
+    """Yield what the reader loses with an answer that differs from the right one; nothing without a loss. If the
+    status differs, nothing else is compared.
 
     >>> right = SiteAnswer(302, (("Location", "https://a.example/"),))
     >>> [loss.words for loss in losses(SiteAnswer(404, ()), right)]

@@ -92,7 +92,9 @@ class RunningSite:
         )
 
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
-        """Call a function for each item in a few threads at once. Yield the results in the order of the items."""
+        """Call ``ask`` for each item, in a few threads without a ``pause``. Yield the results in the order of the
+        items.
+        """
         if self.pause:
             yield from map(ask, items)
             return

@@ -63,7 +63,7 @@ class Failed(Exception):
 
 
 def bad_request(detail: str) -> Failed:
-    """Return the answer of the EZID API to a request that is not valid. ``detail`` states the reason."""
+    """Return the error 400 "bad request" of the EZID API. ``detail`` is a sentence with the reason."""
     return Failed("bad request", detail)
 
 
@@ -76,7 +76,7 @@ def unauthorized(detail: str = "") -> Failed:
 
 @dataclass(frozen=True, kw_only=True)
 class EzidAnswer:
-    """A successful answer of the EZID API: the text after ``success:``, elements, and HTTP header fields."""
+    """A successful answer of the EZID API: the ``text`` after ``success:``, its elements, and header ``fields``."""
 
     text: str
     elements: Mapping[str, str] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def prefers_page() -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EzidRequest:
-    """A request to the EZID API. ``subject`` is the identifier or shoulder in its path."""
+    """A request to the EZID API: the identifier or shoulder in its path, the query by name, and the body."""
 
     subject: str
     parameters: Mapping[str, str]

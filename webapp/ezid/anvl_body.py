@@ -23,8 +23,8 @@ _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def read(body: bytes) -> dict[str, str]:
-    r"""Return the elements of ANVL in UTF-8. An element with an empty value is deleted by an update. Raises
-    :class:`~.answers.Failed` with the number of the wrong line.
+    r"""Return the elements of ANVL in UTF-8 by their names, decoded. An element with an empty value is deleted by an
+    update. Raises :class:`~.answers.Failed` (400) with the number of the wrong line.
 
     >>> read(b"# comment\r\n_target: http%3A//a.example/?q=100%25\nerc.what: one\n  two%0Athree\n")
     {'_target': 'http://a.example/?q=100%', 'erc.what': 'one two\nthree'}

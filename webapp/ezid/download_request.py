@@ -62,7 +62,7 @@ class Download:
     converts_times: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the request for JSON."""
+        """Return the request for JSON: its attributes as members, tuples as lists, and times in ISO 8601."""
         return {
             "format": self.format,
             "compression": self.compression,
@@ -93,7 +93,9 @@ class Download:
         )
 
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
-        """Yield selections that do not overlap, and that together have all requested names with one of the prefixes."""
+        """Yield selections that do not overlap: together, all requested names with one of the prefixes. None means
+        any.
+        """
         if self.is_test:
             return
         common = replace(Selection(status=self.states[0] if len(self.states) == 1 else None), **self.times)

@@ -98,7 +98,7 @@ def own_description(key: str, prefix: str) -> str:
 
 
 def owner_of(binding: Binding, actor: str | None) -> str | None:
-    """Return the owner in the metadata of an identifier, or else ``actor``, the account that made the first change."""
+    """Return the owner in the metadata of an identifier, or else ``actor``, the account that recorded it first."""
     return binding.metadata.get(OWNER, actor)
 
 

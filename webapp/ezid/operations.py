@@ -76,7 +76,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
 
 
 def update(asked: EzidRequest) -> EzidAnswer:
-    """Replace or add the elements in the body, and return the name. The elements that the request omits stay."""
+    """Set the elements in the body, and return the name. Elements that it omits stay; an empty one is deleted."""
     known = require_caller()
     return _update(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
 

@@ -39,7 +39,7 @@ def caller() -> Caller | None:
 
 
 def require_caller() -> Caller:
-    """Return the caller of a change. Raises :class:`~.answers.Failed`."""
+    """Return the caller of a change. Raises :class:`~.answers.Failed`: 401 without an account, 403 for another site."""
     if cross_site.from_another_site():
         # A browser sends cookies and known passwords by itself.
         raise Failed("forbidden", "a page of another site sent the request")

@@ -43,7 +43,8 @@ _TIMES = ("created_since", "created_before", "changed_since", "changed_before")
 
 
 def plan_of(operation: Mapping[str, Any]) -> Plan:
-    """Return the plan of an operation: JSON with its ``action`` and arguments. Raises :class:`BindingError`.
+    """Return the plan of an operation: JSON with its ``action``, such as "edit", and its arguments. Raises
+    :class:`BindingError` for wrong ones.
 
     >>> plan_of({"action": "move", "from": "old.example", "to": "new.example"}).action
     'relocate'
@@ -52,7 +53,9 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
 
 
 def selection_of(conditions: Mapping[str, Any]) -> Selection:
-    """Return the selection that the arguments of :func:`~.selection.select` describe. Raises :class:`BindingError`."""
+    """Return the selection for arguments of :func:`~.selection.select` in JSON, with times in ISO 8601 and sorted by
+    name. Raises :class:`BindingError`.
+    """
     times = {name: datetime.fromisoformat(conditions[name]) for name in _TIMES if name in conditions}
     # A list in the order of the names is complete, also if names get other values meanwhile.
     return select(**{**conditions, **times, "sort": "name"})
@@ -130,7 +133,7 @@ class BulkJobs:
         return job
 
     def change_of(self, checked: Job) -> Job | None:
-        """Return the job that changes the names of a check, or None."""
+        """Return the first job that changes the names of a check, or None if they were not changed."""
         later = self.jobs.later(checked.number, CHANGE)
         return next((each for each in later if each.parameters.get("check") == checked.number), None)
 

@@ -111,7 +111,7 @@ class ExportJobs:
         return [job for (number,) in found if (job := self.jobs.get(number)) is not None]
 
     def has_file(self, job: Job) -> bool:
-        """Return whether the file of an export is stored. It is deleted :data:`.COPIES_KEPT` after the job ended."""
+        """Return whether an export is done and its file stored. It is deleted :data:`.COPIES_KEPT` after the end."""
         return job.state == "done" and bool(self.accounts.read(_PART, job=job.number, place=0))
 
     def content(self, job: Job) -> Iterator[bytes]:
@@ -149,7 +149,7 @@ class ExportJobs:
                 yield line(map(unforced, record.fields)).encode()
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Write the file of an export, store it, and finish the job. ``progress`` gets the number of written names."""
+        """Write and store the file of an export, and finish its job. ``progress`` gets the number of written names."""
         parameters, number = claim.job.parameters, claim.job.number
         try:
             require_reader(caller_of(self.accounts, parameters["caller"]))

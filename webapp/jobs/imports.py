@@ -60,7 +60,9 @@ class Imports:
         self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:
-        """Return a job with its current progress, or None. A job that no worker carries out is started."""
+        """Return a job with its current progress, or None if it is unknown. A job that no worker carries out is
+        started.
+        """
         job = self.jobs.get(number)
         if job is None or job.is_finished:
             return job

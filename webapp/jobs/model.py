@@ -77,7 +77,7 @@ class Job:
 
 
 def stored_caller(caller: Caller) -> list[str | int | None]:
-    """Return the name of the account, the number of the token and the address for the parameters of a job."""
+    """Return the name of the account, the number of the token and the address, to be read by :func:`caller_of`."""
     return [caller.account.name, caller.token and caller.token.number, caller.address]
 
 
@@ -102,7 +102,9 @@ COUNTS = (
 
 
 def result_of(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as a mapping for JSON."""
+    """Return the JSON of the result of an import: ``operation``, ``written``, ``counts`` above 0, ``refusals``,
+    ``refused``, ``warnings`` and ``warned``. The lists have only the first rows.
+    """
     return {
         "operation": summary.operation,
         "written": summary.written,

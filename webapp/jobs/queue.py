@@ -85,7 +85,7 @@ class ClaimLost(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``job`` that a worker carries out, identified by the stored text of its parameters."""
+    """A ``job`` that a worker carries out. Another claim of it changes the stored text of its ``parameters``."""
 
     job: Job
     parameters: str
@@ -122,7 +122,7 @@ class Jobs:
         return _job(connection.execute(_ONE, {"number": new_row_number(connection, table, row)}).one())
 
     def get(self, number: int) -> Job | None:
-        """Return a job, or None."""
+        """Return a job with its stored progress, or None if it is unknown or deleted."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _job(found[0]) if found else None
 
@@ -138,7 +138,7 @@ class Jobs:
         return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
     def unfinished(self) -> list[Job]:
-        """Return the jobs that wait or run, the oldest first."""
+        """Return the jobs of all accounts that wait or run, the oldest first."""
         return [_job(row) for row in self.accounts.read(_UNFINISHED)]
 
     def stopped(self) -> list[Job]:
@@ -154,7 +154,7 @@ class Jobs:
         return job.kind in self._reading or bool(job.parameters.get("dry_run"))
 
     def data(self, number: int) -> bytes:
-        """Return the bytes that an unfinished job needs."""
+        """Return the bytes that :meth:`add` stored for an unfinished job."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(base64.b64decode(stored))
 
@@ -311,8 +311,8 @@ class Jobs:
 def problem(
     connection: Connection, code: str, detail: str, operation: int | None = None
 ) -> dict[str, str | Mapping[str, Any]]:
-    """Return the problem of a job that ends early, in the transaction of its end.
-    Its sentence has the number of names that ``operation`` has changed.
+    """Return the ``code`` and ``detail`` of the problem that ends a job early, in the transaction of its end. The
+    sentence has the number of names that ``operation`` has changed.
     """
     if operation is not None and code != "operation-undone":
         names = connection.execute(select(operations.c.names).where(operations.c.id == operation)).scalar() or 0

@@ -44,7 +44,7 @@ class Turns:
             self._take(turn)
 
     def pass_on(self, turn: _Turn) -> None:
-        """Let a job of another account, or a change of the same one, work before the job of ``turn`` goes on."""
+        """Let a job of another account, or a change of the same one, work first. Return when ``turn`` can go on."""
         with self._lock:
             if self._following(turn) is turn:
                 self._begin(turn)

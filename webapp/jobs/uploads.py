@@ -88,7 +88,7 @@ class UploadJobs:
         return upload
 
     def preview(self, connection: Connection, caller: Caller, upload: Upload, reading: Reading) -> bool:
-        """Start a preview of an import in a transaction. Return False if another request has changed the upload."""
+        """Start the preview of an import in a transaction. Return False if the upload was changed since it was read."""
         return self._start(connection, caller, upload, PREVIEW, reading)
 
     def import_rows(

@@ -59,7 +59,7 @@ class _ProcessEnds(Exception):
 
 
 class Worker:
-    """The worker of one server process. ``kinds`` are the functions for the kinds of jobs."""
+    """The worker of one server process. ``kinds`` maps each kind of job to the function that carries it out."""
 
     def __init__(self, jobs: Jobs, kinds: Mapping[str, Work]) -> None:
         self._jobs = jobs
@@ -103,15 +103,15 @@ class Worker:
                 self._thread.start()
 
     def progress_of(self, number: int) -> int:
-        """Return the number of processed rows or names, which a locked database of one file cannot show."""
+        """Return the number of rows or names that this process has processed, 0 for a job of another process."""
         return self._progress.get(number, 0)
 
     def waits_for(self, number: int) -> Wait | None:
-        """Return why a job of this process cannot go on now, which a full or locked database cannot store."""
+        """Return why a job of this process cannot go on now, or None. A full or locked database cannot store it."""
         return self._waits.get(number)
 
     def end(self) -> None:
-        """Interrupt the job of this process, and let it wait for another process."""
+        """Interrupt the job of this process, wait for its thread for some seconds, and leave it to another process."""
         thread = self._thread
         if self._pid == os.getpid() and thread is not None:
             self._ends = True

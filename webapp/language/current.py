@@ -40,7 +40,7 @@ _used: ContextVar[str | None] = ContextVar("ararat_language", default=None)
 
 @cache
 def languages() -> Mapping[str, str]:
-    """Return the languages of the desk and the inspector (RFC 5646) with their own names."""
+    """Return the languages of the desk and the inspector: their own names by tag (RFC 5646), such as "de"."""
     folder = files(__package__ or "") / "po"
     return {tag: name for tag, name in LANGUAGE_NAMES if tag == ENGLISH or (folder / f"{tag}.po").is_file()}
 

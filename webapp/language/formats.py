@@ -41,7 +41,7 @@ def decimal(number: float, digits: int) -> str:
 
 
 def punctuated(text: str) -> str:
-    """Return a text without words with the spaces that the current language has before its punctuation."""
+    """Return a text, such as a number, with spaces before punctuation as the current language has them."""
     if language() != "fr":
         return text
     return _PUNCTUATION.sub(lambda mark: f"{_SPACES[mark[0]]}{mark[0]}", text)
@@ -62,7 +62,7 @@ def moment(time: datetime) -> str:
 
 
 def period(label: str) -> str:
-    """Return a year, a month or a day in ISO 8601 as a label of a plot in the current language."""
+    """Return a label such as "2026", "2026-11" or "2026-11-23" as text in the current language."""
     if (locale := _locale()) is None or "-" not in label:
         return label
     from babel import dates

@@ -47,7 +47,7 @@ def _message(catalogue: NullTranslations, message: str) -> str:
 
 
 def ngettext(one: str, several: str, number: int) -> str:
-    """Return the message for a number in the current language."""
+    """Return the translation of ``one`` or ``several``, as the current language needs it for a number."""
     return translations(language()).ngettext(one, several, number)
 
 

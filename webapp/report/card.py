@@ -101,8 +101,8 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """The facts about an identifier from one source, such as the NAAN registry.
-    A row is a label, a text for display, and whether it is an identifier or a URL.
+    """The facts about an identifier from one source, such as the NAAN registry. A row is a label, a text for display,
+    and True if the text is an identifier or a URL.
     """
 
     title: str

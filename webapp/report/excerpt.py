@@ -156,8 +156,8 @@ def marked(text: str, start: int, end: int) -> Line:
 
 
 def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
-    """Return the first differences of two texts as one line. ``by`` matches the tokens that are compared. A long
-    section between the first and the last change becomes one deletion and one insertion, in nearly linear time.
+    """Return two texts as one line with their first differences as deletions and insertions. ``by`` matches the tokens
+    that are compared. A long section between the first and the last change becomes one of each, in nearly linear time.
 
     >>> [(run.kind, run.pieces[0].text) for run in compared("x6-np1", "x6np1")]
     [('same', 'x6'), ('del', '-'), ('same', 'np1')]

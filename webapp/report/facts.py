@@ -36,7 +36,9 @@ _DETAILS = {
 
 
 def detail_label(name: str) -> str:
-    """Return the label to show for a detail of a URN namespace, such as "country"."""
+    """Return the label for a detail of a URN namespace, such as "country"; a name without a label is returned as it
+    is.
+    """
     return _DETAILS.get(name, name)
 
 

@@ -85,7 +85,9 @@ class InspectedIdentifier:
         return None if self.is_suggested or self.is_as_assigned else self.match.suggestion
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the identifier as a mapping for JSON: its place in the text, its text, a suggestion and its report."""
+        """Return the identifier for JSON: ``start``, ``end``, ``literal``, ``suggestion``, ``why``, ``report``,
+        ``bound``, ``hold`` and ``verdict``.
+        """
         return {
             "start": self.match.start,
             "end": self.match.end,
@@ -262,15 +264,15 @@ def keys(report: Report) -> tuple[str, ...]:
 
 
 def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:
-    """Return the kind of the binding, or "withdrawn", for each bound key; reserved names are omitted. Raises
-    :class:`BindingsUnavailable`.
+    """Return the kind of the binding, or "withdrawn", by key. Unbound and reserved names are omitted. None without
+    bindings. Raises :class:`BindingsUnavailable`.
     """
     found = public(keys, bindings)
     return None if found is None else {key: kind_of(binding) for key, binding in found.items()}
 
 
 def verdicts(reports: Sequence[Report], bindings: Bindings | None) -> list[IdentifierVerdict]:
-    """Return the verdict on each identifier, from its report and from what this site knows about it."""
+    """Return the verdict on each identifier, in order. Without readable bindings, it is only about the report."""
     try:
         sites = look_up([keys(report) for report in reports], bindings)
     except BindingsUnavailable:
@@ -279,7 +281,9 @@ def verdicts(reports: Sequence[Report], bindings: Bindings | None) -> list[Ident
 
 
 def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding] | None:
-    """Return the bindings of names that are or were public, by their keys. Raises :class:`BindingsUnavailable`."""
+    """Return the bindings of names that are or were public, by their keys; others are omitted. None without bindings.
+    Raises :class:`BindingsUnavailable`.
+    """
     if bindings is None:
         return None
     wanted = list(dict.fromkeys(keys))
@@ -364,7 +368,7 @@ def _root_of(key: str) -> str:
 
 
 def contact_of(bindings: Bindings, key: str) -> str | None:
-    """Return the contact of the institution that records a name: that of its NAAN or shoulder, else of the site."""
+    """Return the contact for a name: that of the longest prefix record that has one, else of the site, or None."""
     inherited = bindings.source.prefix_records().inherited(key, "contact")
     return bindings.source.branding().contact if inherited is None else inherited.text
 

@@ -51,9 +51,9 @@ _PARTS = ("located", "related", "described", "served")
 
 
 class Standing(NamedTuple):
-    """The answer that a visitor gets for an identifier of this site, with fields of
-    :class:`.verdict.IdentifierVerdict`. ``headline`` is the title of the thing, or the fact, or "" for a recorded name
-    without a title. ``correction`` is the identifier that replaces it or that was probably meant.
+    """The answer that a visitor gets for an identifier of this site: fields of :class:`.verdict.IdentifierVerdict`.
+    ``headline`` is the title of the thing, or the fact, or "" for a recorded name without a title. ``correction`` is
+    the identifier that replaces it or that was probably meant.
     """
 
     code: StandingCode

@@ -68,7 +68,7 @@ class IdentifierRow:
 
     @property
     def status(self) -> Status:
-        """The sign and the colour of the row of an identifier in a list."""
+        """The status of the verdict, which selects the sign and the colour of the row."""
         return self.verdict.status
 
     @property

@@ -93,7 +93,7 @@ class IdentifierVerdict:
         return self.tag if self.code in _UNSAID or (self.code in _WARNED and self.status == "warn") else ""
 
     def as_dict(self) -> dict[str, str | None]:
-        """Return the verdict about the identifier as JSON values."""
+        """Return the attributes of the verdict by name, as JSON values."""
         return asdict(self)
 
 
@@ -409,7 +409,7 @@ def _first_warning(report: Report) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a message as a sentence, with a capital letter and a full stop."""
+    """Return a message as a sentence, with a capital letter at its beginning and a full stop at its end."""
     return text.sentence() if isinstance(text, Translatable) else f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 

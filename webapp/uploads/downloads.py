@@ -74,7 +74,7 @@ def workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
 
 
 def media_type(upload: Upload) -> str:
-    """Return the media type of an upload, such as "text/csv; charset=utf-8"."""
+    """Return the media type with which an uploaded table of text is returned, such as "text/csv; charset=utf-8"."""
     reading = upload.reading
     if reading.format == "jsonl":
         return "application/jsonl"

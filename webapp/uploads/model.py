@@ -19,8 +19,8 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upload:
-    """An uploaded table. ``account`` and ``job`` are numbers, ``name`` is the name of the file as the browser sent it.
-    ``lines`` is the number of lines without the header, an estimate for CSV with line breaks in cells.
+    """An uploaded table. ``account`` and ``job`` are numbers, ``name`` is that of the file, and ``reading`` how it is
+    read. ``lines`` is their number without the header, an estimate if cells have line breaks.
     """
 
     number: int

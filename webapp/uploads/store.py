@@ -176,7 +176,7 @@ class Uploads:
         return _upload(found[0]) if found else None
 
     def data(self, number: int) -> bytes:
-        """Return the bytes of the stored file of an uploaded table."""
+        """Return the bytes of an uploaded table, which must exist: the file, or the text to which it was converted."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(stored)
 
@@ -186,7 +186,9 @@ class Uploads:
         return None if stored is None else zlib.decompress(stored)
 
     def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
-        """Return uploaded tables of an account or of all, the newest first, with smaller numbers than ``below``."""
+        """Return at most ``limit`` uploads of an account, or with None of all, the newest first, with numbers below
+        ``below``.
+        """
         if account is None:
             found = self.accounts.read(_PAGE, below=below, most=limit)
         else:
@@ -304,7 +306,9 @@ class Uploads:
         connection.execute(delete(uploads).where(uploads.c.id == number))
 
     def clear_rows(self, upload: int) -> None:
-        """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long."""
+        """Delete the outcomes of all rows of an upload, in several transactions, so that no other writer waits for
+        long.
+        """
         for part in PARTS:
             # PostgreSQL has no row here if the number is null.
             while (found := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)) and (
@@ -351,7 +355,7 @@ class Uploads:
         connection.execute(insert(upload_rows), block)
 
     def leave_out(self, connection: Connection, upload: int) -> None:
-        """Record that the import of an uploaded table did not import the refused rows."""
+        """Set the outcome of the refused rows of an uploaded table to "left out", after an import without them."""
         refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
         connection.execute(update(upload_rows).where(*refused).values(outcome="left out"))
 
@@ -372,9 +376,9 @@ class Uploads:
         code: str | None = None,
         matches: Callable[[RowOutcome], bool] | None = None,
     ) -> list[tuple[int, RowOutcome]]:
-        """Return the outcomes of rows in one part of an upload after a number, at most ``limit``, with their numbers.
-        Only rows with the error or warning ``code``, and for which ``matches`` returns True, are returned. All rows are
-        read for ``matches`` if necessary.
+        """Return outcomes of the rows in one part of an upload, with their numbers: at most ``limit``, after the
+        number ``after``. Only rows with the error or warning ``code``, and for which ``matches`` returns True, are
+        returned. All rows are read for ``matches`` if necessary.
         """
         if matches is not None:
             found: list[tuple[int, RowOutcome]] = []
@@ -393,7 +397,7 @@ class Uploads:
         return [(row[2], _row(row)) for row in rows]
 
     def causes(self, upload: int, part: Part = "refused") -> list[tuple[str, int]]:
-        """Return the codes of refused rows or of warnings with their numbers of rows, the most frequent first."""
+        """Return pairs of the code of an error or a warning and its number of rows, the most frequent first."""
         found = self.accounts.read(_CAUSES, upload=upload, part=part)
         return [(code or "", number) for code, number in found]
 

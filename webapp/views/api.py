@@ -26,7 +26,7 @@ _LINES = "application/x-ndjson"
 
 @blueprint.get("/inspect")
 def inspect() -> Response:
-    """Return the identifiers in the parameter ``q`` as JSON (``GET /api/inspect``)."""
+    """Return the identifiers in the parameter ``q`` as JSON (``GET /api/inspect``), or 400 without it."""
     return _inspect(_argument("q"))
 
 

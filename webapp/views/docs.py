@@ -70,7 +70,7 @@ class DocumentationPage(NamedTuple):
 
 @blueprint.get("/docs")
 def contents() -> str:
-    """Return the HTML page with the list of the documentation, or the sections that match the query parameter ``q``."""
+    """Return the page with the list of the documentation, or at most 20 sections that match the parameter ``q``."""
     base = url("docs.contents", lang=None)
     if query := request.args.get("q", "").strip()[:200]:
         return render_template("inspector/handbook_search.html", query=query, found=_index(base).find(query))

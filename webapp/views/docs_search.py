@@ -87,7 +87,7 @@ class Section(NamedTuple):
 
 
 class SearchedPage(Protocol):
-    """A page that can be searched."""
+    """A page that can be searched: it has a ``title`` and its ``sections`` in order."""
 
     @property
     def title(self) -> str: ...
@@ -136,7 +136,7 @@ class SearchIndex:
             )
 
     def find(self, query: str) -> list[FoundSection]:
-        """Return the sections that have words of ``query``, the best first."""
+        """Return at most 20 sections that have words of ``query``, the best first; none for ignored words only."""
         words = _words(query)
         if not words:
             return []

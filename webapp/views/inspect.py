@@ -256,7 +256,7 @@ def _show(answer: str, **context: object) -> Response:
 
 
 def headline(found: Inspection) -> str:
-    """Return a short summary of the number and validity of the identifiers in a text.
+    """Return a phrase with the numbers of identifiers in a text by verdict; for one, its own headline.
 
     >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
     'Two identifiers: two fine'

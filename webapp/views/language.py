@@ -134,8 +134,8 @@ def _account() -> Account | None:
 
 
 def links() -> list[tuple[str, str]]:
-    """Return the languages of the page with its address in each, for readers without an account.
-    A page with a long text in its address has no links, which would make it many times as long.
+    """Return pairs of a language tag and the URL of the page in this language, for readers without an account. A page
+    with a long text in its URL, and a page of the desk, have no links.
     """
     if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):
         return []

@@ -52,7 +52,7 @@ def choose(secret: str) -> str:
 
 @blueprint.post("/set-password/<secret>")
 def set_password(secret: str) -> AnyResponse:
-    """Set the password of the account of a one-time link, and sign in, or show the form with its errors."""
+    """Set the password of the account of a one-time link, and sign in, or show the form and its errors (422)."""
     csrf.require_own_form()
     account = _of_link(secret)
 

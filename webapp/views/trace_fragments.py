@@ -216,7 +216,9 @@ class Fragments:
         )
 
     def pending(self, event: Event, waits: KeepAlive | None = None) -> str:
-        """Return the row of the request that the trace waits for after ``event``, or "". The next hop replaces it."""
+        """Return the HTML row of the request that the trace waits for after ``event``, or "". The next hop replaces
+        it.
+        """
         address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
         if address is None or not uri.parse(address).is_web:
             return ""

@@ -64,8 +64,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A list of identifiers to trace, without duplicates, with the resolver prefix that the user selected.
-    The rows ``done`` in an earlier run of the same list are not traced again.
+    """A list of identifiers to trace, without duplicates. ``resolver`` is the selected prefix, or None. The rows
+    ``done`` in an earlier run of the same list are not traced again.
     """
 
     texts: tuple[str, ...] = ()

@@ -103,7 +103,7 @@ class Deployment:
 
     @property
     def reached(self) -> Deployment | None:
-        """The deployment after :func:`.checks.findings`. None if it does not answer for names."""
+        """This deployment after :func:`.checks.findings`, or None if it does not answer for names."""
         return self if self.answers else None
 
     def remedy(self, cause: Cause, proxy: ReverseProxy | None = None) -> str:
@@ -183,7 +183,7 @@ class Deployment:
         return True
 
     def asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
-        """Return the answer to a request, with further header fields."""
+        """Return the answer to a request for the path and query ``target``, with further header fields."""
         return self.client(self.url, method, target, fields)
 
     def _follow(self, following: WebURL, plain: SiteAnswer) -> Iterator[HealthFinding]:
@@ -205,7 +205,9 @@ class Deployment:
         yield HealthFinding("url", "redirect", "warning", "redirect", message, change)
 
     def redirect_keeps_all(self, url: WebURL, following: WebURL, proxy: ReverseProxy | None) -> Iterator[HealthFinding]:
-        """Compare the targets of a redirect from one prefix to another with the requested ones."""
+        """Compare the targets of a redirect from one prefix to another with the requested ones, and yield the
+        differences.
+        """
         lost: dict[str, list[tuple[str, str]]] = {}
         for probe in PROBES:
             sent = f"{self.base}{probe.rest}"
@@ -230,7 +232,7 @@ class Deployment:
         return HealthFinding("url", "dead-redirect", "error", "redirect", message, change)
 
     def addresses(self) -> Iterator[HealthFinding]:
-        """Send a request to each address of the host: a reader can get any of them."""
+        """Send a request to each address of the host, and yield the finding whether all lead to Ararat."""
         answers = self.by_address(f"{self.mount}/{self.base}x")
         wrong = {
             address: answer.sentence if isinstance(answer, HopFailed) else status_of(answer)
@@ -248,7 +250,9 @@ class Deployment:
             yield HealthFinding("url", "addresses", "error" if wrong else "ok", "addresses", message, change)
 
     def by_address(self, target: str) -> dict[str, SiteAnswer | HopFailed]:
-        """Send a request to each address of the host, and return the answers if it has several addresses."""
+        """Return the answer of each address of the host by address; none for a single address or an application in
+        process.
+        """
         sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor"}
         return hosts.by_address(self.url, target, sent) if self.is_on_network else {}
 
@@ -323,12 +327,12 @@ class Deployment:
 
     @property
     def here(self) -> str:
-        """The prefix that is checked, as a text."""
+        """The prefix that is checked as a text, without a slash at its end."""
         return prefix_of(self.url)
 
     def bad(
         self, code: str, shown: str, message: str, cause: Cause, reference: str, sent: str | None = None
     ) -> HealthFinding:
-        """Return the finding for a fault, and remember its ``cause`` for the checks of names."""
+        """Return the error for a fault, with its remedy, and note its ``cause`` by ``code`` for the checks of names."""
         self.causes[code] = cause
         return HealthFinding("url", code, "error", shown, message, self.remedy(cause), reference, sent)

@@ -72,7 +72,7 @@ class Chosen:
         return [*self.filters.address().items(), *flat]
 
     def names(self) -> Iterator[Binding]:
-        """Yield the bindings of the selected names, in the order of the list. Names that are not recorded are omitted."""
+        """Yield the bindings of the selected names, in the order of the list. Unrecorded names are omitted."""
         if self.is_all:
             exports.require_valid(self.filters.errors)
             yield from listing.every_name(self.filters)
