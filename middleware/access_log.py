@@ -26,7 +26,8 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
         ``identifier``  the normal form without inflection; left out if the identifier could not be parsed
         ``received``    the identifier of a refusal as received, without its query; at most 1,000 characters
         ``status``      the HTTP status of the answer
-        ``outcome``     "located", "related", "described", "served", "metadata", "forwarded", "held" or "refused"
+        ``outcome``     "located", "related", "described", "served", "metadata", "prefix" (the record of a NAAN
+                        or shoulder), "forwarded", "held" or "refused"
         ``code``        the problem code of a refusal
         ``ms``          milliseconds from the request to the answer
 
@@ -42,7 +43,8 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 
 
 def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
-    """Return the members of the line for one resolution. ``time`` is the time of the answer in UTC.
+    """Return the members of the log line for one resolution, as :func:`log_resolutions` lists them. ``time`` is the
+    time of the answer in UTC.
 
     >>> entry(Resolution(given="ark:", status=302, outcome="located"), datetime(2026, 10, 4, tzinfo=UTC))
     {'time': '2026-10-04T00:00:00.000Z', 'status': 302, 'outcome': 'located'}

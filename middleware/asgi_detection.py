@@ -14,9 +14,9 @@ REMEDY = "Use ResolverASGIMiddleware with the same arguments."
 
 
 def is_asgi(app: object) -> bool:
-    """Return whether ``app`` is an ASGI application: a coroutine function of three arguments, or an object whose
-    ``__call__`` is one. If this is unclear, the result is False: a WSGI application must never be refused. It is not
-    called.
+    """Return whether ``app`` is an ASGI application: a coroutine function, or a callable that needs three arguments. Of
+    an object, its ``__call__`` is examined; nothing is called. If this is unclear, the result is False: a WSGI
+    application must never be refused.
     """
     try:
         inner = app

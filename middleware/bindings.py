@@ -20,8 +20,8 @@ __all__ = ["assignment", "bulk", "changes", "creation"]
 
 
 def list_operations(bindings: Bindings, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-    """Return the recorded operations on many names, such as imports, the newest first. ``before`` is the number of an
-    operation: only older ones are returned.
+    """Return the ``limit`` newest recorded operations on many names, such as imports, the newest first. With
+    ``before``, the number of an operation, only older ones are returned.
     """
     return bindings.list_operations(cursor=before, limit=limit)
 

@@ -28,7 +28,9 @@ _LISTED = 20
 
 @dataclass(kw_only=True)
 class OmittedNames:
-    """The number of names that an export of redirects leaves out, and the first ones with the reasons."""
+    """The names that an export of redirects leaves out: their ``number``, and ``first`` with pairs of key and reason of
+    the first 20.
+    """
 
     number: int = 0
     first: list[tuple[str, str]] = field(default_factory=list)
@@ -59,10 +61,10 @@ def export_redirects(
 ) -> tuple[Marker, OmittedNames]:
     """Write the redirects of all names for a front server to a binary file. Return the marker and the omitted names.
 
-    ``omit`` leaves out the names that the format cannot represent: Ararat then answers for them. Else
-    :class:`NotRepresentable` is raised. ``progress`` is called with the number of redirects after each thousand. Raises
-    ValueError for settings that the export cannot have, :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and
-    OSError.
+    ``name`` is the format, such as "nginx". ``omit`` leaves out the names that the format cannot represent: Ararat then
+    answers for them. Else :class:`NotRepresentable` is raised. ``progress`` is called with the number of redirects
+    after each thousand. Raises ValueError for settings that the export cannot have, :class:`BindingsUnavailable`,
+    :class:`UnreadableBinding`, and OSError.
     """
     exported = bindings.now()
     holds = holds_at(bindings, exported)

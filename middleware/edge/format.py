@@ -24,18 +24,19 @@ Refuse = Callable[[str, str], None]
 
 
 class EdgeFormat(Protocol):
-    """The interface of a format in which redirects are exported for a front server. One object writes one export. A
-    text that could end a line, a quotation or a field is refused.
+    """The interface of a format in which redirects are exported for a front server. The exporter calls :meth:`body`
+    once, and then :meth:`head` and :meth:`tail`; one object writes one export. An implementation refuses a text that
+    could end a line, a quotation or a field.
     """
 
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
-        """Yield the text of the redirects in this format, in the order of the file. ``refuse`` is called for a redirect
-        that it cannot represent. It is called once, before :meth:`head` and :meth:`tail`.
+        """Yield the text of the redirects in this format, in the given order. For a redirect that it cannot represent,
+        call ``refuse`` with the key and the reason, and yield nothing.
         """
         ...
 
     def head(self, marker: Marker) -> str:
-        """Return the text before the redirects, with the properties of the export, such as its time."""
+        """Return the text before the redirects, which contains ``str(marker)`` in a comment or member."""
         ...
 
     def tail(self, marker: Marker) -> str:

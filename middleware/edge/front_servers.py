@@ -15,8 +15,9 @@ EDGE_NAMES: tuple[EdgeName, ...] = get_args(EdgeName)
 
 
 def edge_format(name: EdgeName, prefix: str, fields: Headers) -> EdgeFormat:
-    """Return the format of exported redirects for a front server, such as "nginx". ``prefix`` is the resolver prefix,
-    and ``fields`` are the header fields of every redirect. Raises ValueError if the format cannot have the prefix.
+    """Return a new object that writes redirects in the format ``name`` for a front server. ``prefix`` is the resolver
+    prefix, and ``fields`` are the header fields of every redirect. Raises ValueError if the format cannot have the
+    prefix.
     """
     match name:
         case "nginx":

@@ -30,8 +30,9 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """The properties of an export of redirects. ``redirects`` is the number of names with one, and ``omitted`` of those
-    that the format cannot represent. ``holds`` is the digest of the holds at that time (:func:`digest_of`).
+    """The properties of an export of redirects, from which is checked whether it is up to date. ``state`` is that of
+    the names. ``redirects`` is the number of names with one, and ``omitted`` of those that the format cannot represent.
+    ``holds`` is the digest of the holds at that time (:func:`digest_of`).
     """
 
     format: str
@@ -73,7 +74,9 @@ def read_marker(file: Path) -> Marker | None:
 
 
 def digest_of(holds: Iterable[Hold]) -> str:
-    """Return a text that differs if other names or prefixes are on hold. Without a hold, it is "none"."""
+    """Return 16 hexadecimal digits that differ if other names or prefixes are on hold. The ends of holds do not count.
+    Without a hold, it is "none".
+    """
     lines = sorted(f"{each.of} {each.is_prefix}\n" for each in holds)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 

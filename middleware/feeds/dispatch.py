@@ -32,7 +32,9 @@ _log = logging.getLogger(__name__)
 
 
 class Feeds:
-    """The feeds of a resolver: sitemap, Atom and OAI-PMH. Raises ValueError if ``bindings`` cannot be listed."""
+    """The feeds that the settings switch on: sitemap, Atom and OAI-PMH. Raises ValueError if ``bindings`` cannot be
+    listed.
+    """
 
     def __init__(
         self, settings: Settings, bindings: object, answers: AnswerBuilder, availability: AvailabilityLog

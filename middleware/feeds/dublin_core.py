@@ -20,7 +20,9 @@ class DublinCoreElement(NamedTuple):
 
 
 def elements(name: Binding, address: str) -> Iterator[DublinCoreElement]:
-    """Yield the Dublin Core elements that describe a live name, in order. ``address`` is its URL at this resolver."""
+    """Yield the Dublin Core elements that describe a live name, grouped by element; ``identifier`` is last. ``address``
+    is its URL at this resolver. Values of ``dc`` and ``dcterms`` replace those of other metadata.
+    """
     for element, values in _by_reference(name, address).items():
         own = [value for namespace in ("dc", "dcterms") if (value := _value(name, f"{namespace}.{element}"))]
         yield from (DublinCoreElement(element, value) for value in dict.fromkeys(own or values) if value)

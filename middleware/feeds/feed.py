@@ -24,7 +24,9 @@ class FeedSource(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """The answer of a feed before the header fields of every response are added."""
+    """The answer of a feed, without the header fields that all responses of the resolver have. ``body`` is bytes, or
+    parts of an unknown length.
+    """
 
     status: int
     headers: Headers
@@ -32,13 +34,17 @@ class FeedAnswer(NamedTuple):
 
 
 class Feed(Protocol):
-    """The interface of a feed, a resource that lists names. ``methods`` are those besides HEAD and OPTIONS."""
+    """The interface of a feed, a resource that lists names. ``methods`` are the HTTP methods that :meth:`answer`
+    handles; HEAD and OPTIONS need not be listed.
+    """
 
     @property
     def methods(self) -> tuple[str, ...]: ...
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Answer a request with one of the methods, or HEAD. Raises :class:`~ararat.middleware.BindingsUnavailable`."""
+        """Return the answer to a request with one of the methods, or HEAD. Raises
+        :class:`~ararat.middleware.BindingsUnavailable`.
+        """
         ...
 
 

@@ -36,7 +36,7 @@ class Sets:
         return self._prefixes.get(spec)
 
     def of(self, key: str) -> list[str]:
-        """Return the setSpecs of the OAI-PMH sets that contain the name ``key``, the largest set first."""
+        """Return the setSpecs of the sets that contain the name with this key, the largest set first, or []."""
         specs = (self._specs.get(key[:length]) for length in self._lengths if length <= len(key))
         return [spec for spec in specs if spec is not None]
 

@@ -21,7 +21,9 @@ _DIGEST = 12
 
 
 class ResumedList(NamedTuple):
-    """The content of a resumption token: the arguments of the first request, and the last position."""
+    """The content of a resumption token: the ``arguments`` of the first request without its verb, and the cursor
+    ``after`` of the last name.
+    """
 
     arguments: Mapping[str, str]
     after: str

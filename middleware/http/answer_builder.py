@@ -66,13 +66,15 @@ _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "
 
 
 class VisitorPage(Protocol):
-    """The interface of a text for visitors that can be shown as an HTML page."""
+    """The interface of a text for visitors. ``as_html`` returns the whole HTML page in UTF-8."""
 
     def as_html(self, site: Presentation, /) -> bytes: ...
 
 
 class View(VisitorPage, Protocol):
-    """The interface of a text for users in three representations: HTML page, JSON and plain text."""
+    """The interface of a text for users in three representations: ``as_html`` (page), ``as_json`` and ``as_text``, each
+    in UTF-8.
+    """
 
     def as_json(self) -> bytes: ...
 
@@ -94,7 +96,7 @@ def not_bound(key: str) -> None:
 
 class AnswerBuilder:
     """A builder of the HTTP responses of a resolver. The values of ``branding``, from the store, replace those of the
-    settings. ``find_logged`` returns the place of a name in the public log, and ``find`` its binding, by its key, or
+    settings. By its key, ``find_logged`` returns the place of a name in the public log, and ``find`` its binding, or
     None.
     """
 
@@ -175,17 +177,19 @@ class AnswerBuilder:
         return self._with_common(204, headers, b"", request)
 
     def refused_method(self, request: Request) -> Answer:
-        """Return the response 405 with the methods of a resource that can only be read."""
+        """Return the response 405 of a resource that can only be read, with its methods in Allow."""
         body = f"This resource answers {METHODS}. Send one of these methods.\n".encode()
         headers = [("Allow", METHODS), ("Cache-Control", "no-store"), ("Content-Length", str(len(body)))]
         return self._with_common(405, [*headers, ("Content-Type", "text/plain; charset=utf-8")], body, request)
 
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
-        """Return a response of a feed, with the header fields that every response of the resolver has."""
+        """Return a response with these values, and with the header fields that every response of the resolver has."""
         return self._with_common(status, headers, body, request)
 
     def page(self, view: View, seconds: int, request: Request) -> Answer:
-        """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for ``seconds``."""
+        """Return 200 with ``view`` as HTML, JSON or plain text, by the field Accept. Caches can keep it for
+        ``seconds``.
+        """
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiate(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 

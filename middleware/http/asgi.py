@@ -56,8 +56,9 @@ def path_below_mount(scope: Scope) -> str:
 
 
 def plain_path(scope: Scope) -> tuple[str, str] | None:
-    """Return the path below the mount, and the mount, of a request whose redirect depends only on them and the URL
-    scheme. Else return None. The mount is percent-encoded and has no slash at its end.
+    """Return the path below the mount, and the mount, if the redirect depends only on them and the URL scheme. Such a
+    request is GET or HEAD without query, and without fields and raw paths that matter; else return None. The mount is
+    percent-encoded and has no slash at its end.
     """
     path, raw, mount = scope["path"], scope.get("raw_path"), ""
     if scope.get("root_path"):
@@ -110,7 +111,9 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 
 
 async def with_body(request: Request, receive: Receive) -> Request:
-    """Return a request with at most :data:`MAX_FORM` bytes of its body. Raises :class:`Disconnected`."""
+    """Return a copy of a request whose ``read_body`` returns its body, read here up to :data:`MAX_FORM` bytes. Raises
+    :class:`Disconnected`.
+    """
     body, more = b"", True
     while more and len(body) <= MAX_FORM:
         message = await receive()

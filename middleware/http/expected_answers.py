@@ -66,7 +66,9 @@ def path_of(name: str) -> str:
 
 
 def answer_of(resolution: Resolution) -> ExpectedAnswer:
-    """Return the right answer of a site for an identifier with this result of :func:`~ararat.middleware.resolve`."""
+    """Return the answer that a site must give for an identifier with this result of :func:`~ararat.middleware.resolve`.
+    Its target is None for a name with alternates.
+    """
     if resolution.problem is not None:
         return ExpectedAnswer((resolution.status,))
     match resolution.outcome:
@@ -87,7 +89,7 @@ def answer_of(resolution: Resolution) -> ExpectedAnswer:
 
 
 def is_page_to_sign_in(answer: SiteAnswer) -> bool:
-    """Return whether a page asks for a password."""
+    """Return whether the body of an answer contains a field for a password."""
     body = answer.body.lower()
     return any(text in body for text in _PASSWORD)
 
@@ -100,7 +102,7 @@ def says_not_found(answer: SiteAnswer) -> bool:
 
 
 def is_of_the_site(answer: SiteAnswer) -> bool:
-    """Return whether the site answered for a served name. Ararat adds only a link to such an answer."""
+    """Return whether the site itself made an answer, for a served name. Ararat adds only links to such an answer."""
     return _prefix_path(answer) is not None and answer.field("Access-Control-Expose-Headers") is None
 
 

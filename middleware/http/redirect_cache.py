@@ -35,7 +35,7 @@ Generation = dict[str, Redirect]
 
 
 class RedirectCache:
-    """A cache of the redirects that are requested most, at most ``most``, by path, in the memory of this process.
+    """A cache of the redirects that are requested most, by path, in the memory of this process: at most twice ``most``.
     ``clock`` returns seconds. All threads can use one object.
     """
 

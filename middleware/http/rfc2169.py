@@ -27,7 +27,9 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """A request for a service of RFC 2169: N2L, N2Ls or N2C. ``target`` is that of the identifier itself."""
+    """A request for a service of RFC 2169: N2L (its location), N2Ls (all locations) or N2C (its description).
+    ``target`` requests the identifier itself, as if without the service.
+    """
 
     service: Service
     target: Target

@@ -50,8 +50,9 @@ _log = logging.getLogger(__name__)
 
 
 class TrustingServer(NamedTuple):
-    """A server that reads forwarded fields itself, before the application: which it trusts, and from which addresses.
-    ``remedy`` is a sentence in the imperative: set this, so that it trusts none.
+    """A server that reads forwarded fields itself, before the application. ``fields`` are those that it trusts, and
+    ``clients`` the addresses that may send them. ``remedy`` is a sentence in the imperative: set this, so that it
+    trusts none.
     """
 
     name: str
@@ -157,7 +158,8 @@ class ForwardedFields:
 
 
 def client_address(environ: Mapping[str, Any], proxies: int, secret: ProxySecret | None = None) -> str:
-    """Return the address of the client of a request, as :class:`ForwardedFields` passes it on.
+    """Return the address of the client of a request: the value of X-Forwarded-For that the last of ``proxies`` trusted
+    proxies has added. With 0 proxies, too few values, or a ``secret`` that the request lacks, it is REMOTE_ADDR, or "".
 
     >>> client_address({"HTTP_X_FORWARDED_FOR": "192.0.2.9, 192.0.2.1", "REMOTE_ADDR": "127.0.0.1"}, 1)
     '192.0.2.1'
@@ -210,7 +212,9 @@ def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
 
 
 def warn_of_trusting_server() -> bool:
-    """Write the setting of the server to the log by which it trusts forwarded fields itself. Return whether it does."""
+    """Return whether the server of this process trusts forwarded fields itself. If so, write its setting and the remedy
+    to the log.
+    """
     server = trusting_server()
     if server is not None:
         _log.warning(
@@ -263,8 +267,8 @@ the application is wrapped in ``ProxyFixMiddleware`` or ``wrap_wsgi_with_proxy_h
 
 
 def environ_key(name: str, setting: str) -> str:
-    """Return the key of a header field in a WSGI environ. Raises ValueError, with the name of the setting, for another
-    text.
+    """Return the key of a header field in a WSGI environ. Raises ValueError, which names ``setting``, for a text that
+    is not the name of a field.
 
     >>> environ_key("X-Ararat-Secret", "remote_user_secret_field")
     'HTTP_X_ARARAT_SECRET'
@@ -288,7 +292,7 @@ def other_spellings(name: str) -> list[str]:
 
 
 def removal(*names: str) -> str:
-    """Return the lines of Apache that remove the other spellings of header fields.
+    """Return the directives of Apache, on one line, that remove the :func:`other_spellings` of header fields.
 
     >>> removal("X-User")
     'RequestHeader unset X_User'

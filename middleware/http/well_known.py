@@ -29,7 +29,9 @@ _NO_PAGE = (404, 405, 410)
 
 
 def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes] | None:
-    """Return the answer of a WSGI application to a request for :data:`PATH`, or None if it has no page there."""
+    """Call a WSGI application with a request for :data:`PATH`, and return its body. Return None, with nothing sent, if
+    it has no page there.
+    """
     started: list[bool] = []
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
@@ -96,9 +98,9 @@ class ResolverDocument(NamedTuple):
 def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> ResolverDocument:
     """Return the document about a resolver: its path, and the prefixes, delegations and holds that are public.
 
-    It has no test prefix, and only holds of public names in feeds. ``complete`` is false if the lists are longer than
-    :data:`MAX_BYTES`, or if more than :data:`MAX_HOLDS` names are on hold. A document without lists is that of a
-    resolver whose store cannot be read.
+    The lists are "prefixes", "delegations" and "holds" (those that last now), without the test prefix. ``complete`` is
+    false if the lists are longer than :data:`MAX_BYTES`, or if more than :data:`MAX_HOLDS` names are on hold. A
+    document without lists is that of a resolver whose store cannot be read.
     """
     document: dict[str, Any] = {"path": path, "prefix": prefix}
     try:

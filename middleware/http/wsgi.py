@@ -52,7 +52,7 @@ def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | Non
 
 
 def request_for_resource(environ: WSGIEnvironment, prefix: str | None) -> Request:
-    """Convert the WSGI environ ``environ`` to a request for a resource of the resolver, whose body can be read."""
+    """Convert a WSGI environ to a request for a resource of the resolver, such as a feed. Its body can be read."""
     return request_for_name(environ, recover(environ), prefix)._replace(read_body=partial(_read_body, environ))
 
 

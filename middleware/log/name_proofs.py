@@ -56,7 +56,7 @@ def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
 
 class NameProofs:
     """The answers to requests such as ``ark:12345/x5?proof``. ``entries`` returns the numbers of the log entries of a
-    name.
+    name by its key.
     """
 
     def __init__(self, settings: Settings, folder: LogFolder, entries: LogEntries, answers: AnswerBuilder) -> None:
@@ -66,7 +66,9 @@ class NameProofs:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer | None:
-        """Return the answer to a request for the proof of a name in the public log, or None for any other request."""
+        """Return the answer to a request for the proof of a name: 200 with the proof, 404 without an entry, or 503.
+        Return None for any other request.
+        """
         if request.method not in ("GET", "HEAD") or request.target.query is None:
             return None
         if request.target.dotted or request.service is not None:

@@ -59,7 +59,9 @@ _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version",
 
 
 class Metrics:
-    """The Prometheus metrics of one resolver. ``bindings`` has its NAANs and shoulders, and the number of names."""
+    """The Prometheus metrics of one resolver. They are labelled with the NAANs and shoulders of ``bindings``, whose
+    names are counted.
+    """
 
     def __init__(self, settings: Settings, bindings: Bindings | BindingSource) -> None:
         self._bindings = bindings

@@ -90,7 +90,9 @@ def answer_for(
 
 
 def with_hint(resolution: Resolution, source: BindingSource) -> Resolution:
-    """Return the refusal of an unknown or invalid name with a hint at a typing error, and the intended name."""
+    """Return a resolution unchanged, but the refusal of an unknown or invalid name with ``correction``, the intended
+    name. The message of its problem states a probable typing error.
+    """
     problem, identifier = resolution.problem, resolution.identifier
     if problem is None or not (problem.code == "not-bound" or resolution.status == HTTPStatus.BAD_REQUEST):
         return resolution

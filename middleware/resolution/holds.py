@@ -22,7 +22,9 @@ _DESCRIBED = ("metadata", "prefix")
 
 
 def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution:
-    """Return the resolution of a name, changed to a redirect to its description if a hold applies now."""
+    """Return the resolution of a name, changed to a redirect (303) to its description if a hold applies now. A
+    description gets the hold. ``fresh_for`` is the time until a hold ends or begins.
+    """
     if resolution.outcome not in (*_STOPPED, *_DESCRIBED):
         return resolution
     binding = resolution.binding

@@ -40,7 +40,9 @@ class FoundBinding(NamedTuple):
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
-    """Return the binding of exactly the requested identifier, or None. ``fetch`` returns bindings by their keys."""
+    """Return the binding of exactly the requested identifier, or None. ``fetch`` returns the bindings of several keys
+    by key.
+    """
     key = request.key
     if not _can_be_bound(key):
         return None
@@ -52,8 +54,8 @@ def _can_be_bound(key: str) -> bool:
 
 
 class BoundAbove(NamedTuple):
-    """The bindings of the names above an identifier, such as ark:12345/x above ark:12345/x/p1: those of the nearest
-    containers, nearest first, and of the nearest withdrawn name.
+    """The bindings of the names above an identifier, such as ark:12345/x above ark:12345/x/p1. ``containers`` are the
+    nearest public ones, nearest first. ``withdrawn`` is the nearest withdrawn name, or None.
     """
 
     containers: list[Binding]

@@ -26,7 +26,9 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """The chosen alternate, or None for the target without a selector, and the request fields that decide."""
+    """The ``target`` of the chosen alternate, or None for the target without a selector. ``vary`` are the request
+    fields that decide.
+    """
 
     target: str | None
     vary: tuple[str, ...]

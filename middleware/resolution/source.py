@@ -45,7 +45,8 @@ def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments
 
 class BindingSource(Protocol):
     """The interface through which a resolver reads bindings, which :attr:`.Bindings.source` has. A class of a site that
-    inherits from it needs only ``fetch``: it then has no rules and no prefix records.
+    inherits from it must define only ``fetch``. It then has no rules, prefix records, holds or corrections, and no
+    redirect is kept in memory.
     """
 
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
@@ -75,7 +76,9 @@ class BindingSource(Protocol):
         return datetime.now(UTC)
 
     def holds(self) -> Holds:
-        """Return the holds of names and prefixes. It is the same object until one of them changes."""
+        """Return all recorded holds of names and prefixes; the resolver selects those that last. It must be the same
+        object until one of them changes.
+        """
         return NO_HOLDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
@@ -98,7 +101,9 @@ class BindingSource(Protocol):
 
     @property
     def own_changes(self) -> int:
-        """The number of changes by this process. It is read for each request."""
+        """A number that increases with each change of a binding by this process. It is read for each request, so it
+        must be fast.
+        """
         return 0
 
     @property
@@ -108,5 +113,5 @@ class BindingSource(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether lookups never wait for a network. Others run in threads in an ASGI site."""
+        """Whether lookups never wait for a network. If not, an ASGI site runs them in threads."""
         return False

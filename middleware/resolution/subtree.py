@@ -83,8 +83,8 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
-    """Return the binding of a text that is not an ARK, below an ARK with a served subtree or the passthrough "given".
-    Return None without such an ARK.
+    """Return the binding of a text that is not an ARK, because of ``problem``, from the nearest ARK above it. That must
+    have a served subtree or the passthrough "given"; else return None.
     """
     if HTTP_STATUS.get(problem.code, 400) != 400 or problem.code == "dot-segment":
         return None

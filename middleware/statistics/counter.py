@@ -55,7 +55,9 @@ class Statistics:
         atexit.register(_flush, weakref.ref(self))
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count a resolution if it is a successful GET request for a bound name. ``seconds`` is ignored."""
+        """Count a successful GET request for a bound name that is not on hold. If a container or rule made the binding,
+        that is counted. ``seconds`` is ignored.
+        """
         binding = resolution.binding
         # A name on hold leads to its description, which the client requests next, and not to a thing.
         if binding is None or resolution.outcome == "held" or method != "GET" or status not in _SUCCESSES:
@@ -77,8 +79,8 @@ class Statistics:
             numbers[resolution.outcome == "metadata"] += 1
 
     def prepare(self) -> None:
-        """Create the file or the table of the counts if it is missing. Log why the database cannot be reached. Raises
-        :class:`~ararat.middleware.BindingError` for a database of another program.
+        """Create the file or the table of the counts if it is missing. A database that cannot be reached is only
+        logged. Raises :class:`~ararat.middleware.BindingError` for a database of another program.
         """
         try:
             self._store.prepare()

@@ -50,7 +50,8 @@ class Total(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountSelection:
     """The names and days whose counts of requests are summed up. ``name`` is the key of one, and ``prefix`` the
-    beginning of names in normal form. A value that is None selects all.
+    beginning of names in normal form. ``first`` and ``last`` are days in UTC, both included. A value that is None
+    selects all.
     """
 
     name: str | None = None
@@ -120,7 +121,9 @@ class CountStore:
         self._write(self._add, rows)
 
     def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
-        """Return the ``limit`` (None: all) largest sums of requests by name, or the newest ones by period."""
+        """Return the sums of requests by "name", the largest first, or by "day", "month" or "year", the newest first.
+        At most ``limit`` are returned (None: all).
+        """
         label, (where, values) = _LABELS[by], self._condition(requested)
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
         most = "" if limit is None else f" LIMIT {limit:d}"
@@ -140,7 +143,9 @@ class CountStore:
         return Total("", resolutions, descriptions)
 
     def delete_before(self, day: date) -> int:
-        """Delete the counts of requests of all days before ``day``. Return the number of deleted rows."""
+        """Delete the counts of all days before ``day``, which stays. Return the number of deleted rows: one for each
+        name and day.
+        """
         return self._write(f"DELETE FROM daily_counts WHERE day < {self._mark}", [(day.isoformat(),)])
 
     def _condition(self, requested: CountSelection) -> tuple[str, list[str]]:

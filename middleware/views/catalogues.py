@@ -22,8 +22,8 @@ def translations(language: str) -> NullTranslations:
 
 
 def load(package: str, language: str) -> NullTranslations:
-    """Return the translations into a language from the folder ``po`` of a package. A missing or damaged catalogue is
-    logged, and has the messages in English.
+    """Return the translations into a language, such as "de", from the folder ``po`` of a package. For "en", and with a
+    log message for a missing or damaged catalogue, they are the messages in English.
     """
     if language == ENGLISH:
         return NullTranslations()

@@ -75,7 +75,9 @@ class Description(Formatted):
 
     @property
     def elements(self) -> dict[str, str]:
-        """The metadata by short names, such as ``who``. The element ``persistence`` is always present."""
+        """The metadata, with inherited statements, by short names such as ``who``. ``persistence`` is always present:
+        by default the availability or "no statement known".
+        """
         texts = {**self.inherited.texts, **self.binding.metadata}
         # An availability is a statement, too.
         implied = texts.get("erc.availability", NO_STATEMENT)
@@ -142,7 +144,9 @@ class Description(Formatted):
 
     @property
     def open(self) -> str | None:
-        """The label of the link to the item, or None for a withdrawn name, one on hold, and an item without a page."""
+        """The label of the link to the item, such as "Open the item". It is None for a withdrawn name, one on hold, and
+        an item without a page.
+        """
         if self.hold is not None:
             return None
         if not self.binding.is_live or (self.binding.kind in ("located", "related") and self.place is None):
@@ -185,7 +189,7 @@ class Description(Formatted):
     @property
     def policy(self) -> str | None:
         """The address of the naming authority's policy: the recorded one, or the record of a NAAN or shoulder with a
-        policy. It is None if the recorded policy is not an address (ARK-034).
+        policy. It is None without a policy, and if the recorded one is not an address (ARK-034).
         """
         if "erc.policy" in self.binding.metadata:
             return link_address(self.binding.metadata["erc.policy"])
@@ -197,14 +201,16 @@ class Description(Formatted):
 
     @property
     def about(self) -> tuple[str, ...]:
-        """The short names of the recorded elements about the resource. The title is omitted if it is the heading."""
+        """The short names of the recorded kernel elements about the resource, such as "who". The title is omitted if it
+        is the heading.
+        """
         is_heading = bool(metadata.without_code(self.elements.get("what", "")))
         return tuple(each for each in self.elements if each in metadata.KERNEL and not (each == "what" and is_heading))
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """The names of the elements of a withdrawn name: what the resource was, without its title, and how long it
-        lasts.
+        """The names of the elements that the page of a withdrawn name shows: about the resource, promises, and others.
+        The title is omitted.
         """
         # An availability implies the statement, which would repeat it.
         repeats = self.elements["persistence"] == self.elements.get("availability")

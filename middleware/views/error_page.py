@@ -58,8 +58,9 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A link on an error page, such as to a possible correction. ``member`` is its name in the problem document,
-    ``words`` the text before or of the link, and ``shown`` the identifier that it leads to, or "".
+    """A link on an error page, such as to a possible correction. ``member`` is its name in the problem document, such
+    as "suggestion", "successor", "container" or "inspect". ``words`` is the text before or of the link, and ``shown``
+    the identifier that it leads to, or "".
     """
 
     member: str
@@ -131,7 +132,7 @@ class Explanation:
 
     @property
     def buttons(self) -> tuple[Hint, ...]:
-        """The links above the identifier: each is a next step."""
+        """The links above the identifier, each a next step with an identifier, such as to the correction."""
         steps = _STEPS if self.has_open_successor else _STEPS - {"successor"}
         return tuple(hint for hint in self.links if hint.member in steps and hint.shown)
 

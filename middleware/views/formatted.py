@@ -16,7 +16,9 @@ from .signposting import Signposts
 
 
 class Formatted(ABC):
-    """The interface of the description of a name, or of a NAAN or shoulder, which has several formats."""
+    """The base class of the description of a name, or of a NAAN or shoulder, in several formats. A subclass defines
+    ``reference``, ``signposts``, ``as_dict``, ``as_html`` and ``as_text``; the other formats come from these.
+    """
 
     @cached_property
     @abstractmethod
@@ -54,7 +56,7 @@ class Formatted(ABC):
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def in_format(self, form: Format) -> bytes:
-        """Return the description in one of its formats. The page is in English and without a branding."""
+        """Return the description in one of :attr:`formats`, in UTF-8. The page is in English and without a branding."""
         if form.serializer is not None:
             module, _, function = form.serializer.partition(".")
             text: str = getattr(import_module(f".formats.{module}", __package__), function)(self.reference)

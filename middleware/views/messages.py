@@ -78,7 +78,8 @@ _SENTENCES = {
 
 
 def sentence(code: str) -> Sentence:
-    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem.
+    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem. An unknown
+    code has the sentence of an invalid identifier.
 
     >>> sentence("double-slash").headline
     'This address does not contain a valid identifier.'

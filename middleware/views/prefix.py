@@ -54,7 +54,9 @@ class PrefixDescription(Formatted):
 
     @property
     def has_statement(self) -> bool:
-        """True if a statement of persistence is recorded for the prefix or a shorter one."""
+        """True if a statement of persistence is recorded for the prefix or a shorter one. An availability alone does
+        not count.
+        """
         return "persistence" in self.elements
 
     @property

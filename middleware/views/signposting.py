@@ -73,7 +73,9 @@ def links_of_name(address: str, recorded: str, container: str | None = None) -> 
 
 
 def links_by_metadata(recorded: Mapping[str, str]) -> str:
-    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma."""
+    """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma. ``recorded``
+    has full names.
+    """
     if not recorded or _LINKED.isdisjoint(recorded):
         return ""
     return _links_by_elements(tuple(map(recorded.get, _ELEMENTS)))
@@ -95,9 +97,9 @@ def _typed_links(about: Reference, max_authors: int | None = None) -> Iterator[L
 
 
 class Signposts(NamedTuple):
-    """The links from the description of a name, or of a NAAN or shoulder, to related resources. ``item`` is the URL of
-    the resource itself. ``collection`` is the address of the name above that made the binding. ``further`` are others,
-    such as that to a successor.
+    """The links from the description of a name, or of a NAAN or shoulder, to related resources. ``about`` is what it
+    describes, and ``formats`` those of the description. ``item`` is the URL of the resource itself. ``collection`` is
+    the address of the name above that made the binding. ``further`` are others, such as that to a successor.
     """
 
     about: Reference

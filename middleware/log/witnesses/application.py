@@ -22,7 +22,10 @@ _RETRY_SECONDS = "60"
 
 
 def witness_application(witness: Witness, key: SignerKey, now: Callable[[], float] = time.time) -> WSGIApplication:
-    """Return the WSGI application of a witness. ``now`` returns seconds since 1970."""
+    """Return the WSGI application of a witness, which cosigns checkpoints with ``key`` in answers to POST
+    ``/add-checkpoint``. Refusals have the status of the exception; without a usable database it answers 503. ``now``
+    returns seconds since 1970.
+    """
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         fields: list[tuple[str, str]] = []

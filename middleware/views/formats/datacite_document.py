@@ -23,8 +23,9 @@ _PATHS = {
 
 
 def elements(document: str) -> dict[str, list[str]]:
-    """Return the texts of a DataCite record (XML) by the names of EZID, such as ``creator``, in the record's order.
-    ``rights`` has the URLs of licences. Another document gives {}.
+    """Return the texts of a DataCite record (XML) in order by the names of EZID: creator, creator_identifier, title,
+    publisher, publicationyear, resourcetype, language, subject, description. ``rights`` has the URLs of licences.
+    Missing elements are omitted, and another document gives {}.
 
     >>> elements('<resource xmlns="http://datacite.org/schema/kernel-4"><publisher>Noah</publisher></resource>')
     {'publisher': ['Noah']}

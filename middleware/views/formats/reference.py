@@ -180,7 +180,7 @@ def reference(
     numbers: tuple[str, ...] = (),
 ) -> Reference:
     """Create the reference of a name from its recorded metadata and inherited ``statements``, which have full names
-    (``erc.who``). ``withdrawal`` and ``hold`` are the reasons if it is withdrawn or on hold, else None.
+    (``erc.who``). ``withdrawal`` and ``hold`` are sentences that it is withdrawn or on hold, with the reason, or None.
 
     >>> atlas = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
     >>> atlas.creators, atlas.title, atlas.issued
