@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import importlib.util
 import os
 import re
@@ -112,6 +113,17 @@ def test_sessions_show_the_output_of_python(text, tmp_path, monkeypatch):
 def test_python_of_every_page_compiles(text):
     for number, block in enumerate(blocks(text, "python")):
         compile(block, f"{text}, block {number}", "exec")
+
+
+def test_examples_import_public_names_only():
+    found = [
+        (page, module, name.partition(" as ")[0].strip())
+        for page, text in PAGES.items()
+        for module, names in re.findall(r"^(?:>>> )?from (ararat[\w.]*) import ([^\n(]+)$", text, re.MULTILINE)
+        for name in names.split(",")
+    ]
+    assert len(found) > 50
+    assert [each for each in found if each[2] not in importlib.import_module(each[1]).__all__] == []
 
 
 @pytest.mark.parametrize("text", PAGES)
