@@ -19,6 +19,9 @@ from .selected import Chosen
 MAX_LABELS = 240
 """The maximum number of labels of one page. Ten sheets of the smallest labels are enough for a printer."""
 
+_SIGNS = "/.:,;_-\u2010\u2012\u2013"
+_MOST_OF_KEY = 60
+
 
 class LabelSheet(NamedTuple):
     """A sheet of labels of a ``paper`` and label ``size``. ``width`` and ``height`` of a label are in ``unit``.
@@ -62,13 +65,13 @@ SIZES = (
 
 
 class Label(NamedTuple):
-    """A printed label: the ``name`` in the parts between which a line can break, its ``title`` and its number ``key``,
+    """A printed label: the ``name`` and its number ``key`` in the parts between which a line can break, its ``title``,
     and its QR code in ``code``, or None.
     """
 
     name: list[str]
     title: str
-    key: str | None
+    key: list[str]
     code: Markup | None
 
 
@@ -83,9 +86,9 @@ def page() -> str:
     prefix = site().settings.prefix or request.url_root.rstrip("/")
     labels = [
         Label(
-            _parts(each.identifier),
+            _parts(each.identifier, "/"),
             cut_in_the_middle(title_of(each.metadata), format.title),
-            each.thing_numbers.current,
+            _parts(cut_in_the_middle(each.thing_numbers.current or "", _MOST_OF_KEY), _SIGNS),
             _code(f"{prefix}/{each.identifier}"),
         )
         for each in found[:MAX_LABELS]
@@ -122,10 +125,18 @@ def cut_in_the_middle(text: str, most: int) -> str:
     return f"{text[: most - tail - 1].rstrip()}\u2026{text[-tail:].lstrip()}"
 
 
-def _parts(name: str) -> list[str]:
-    """Return the parts of a name that each end behind a slash."""
-    *parts, last = name.split("/")
-    return [*(f"{part}/" for part in parts), last]
+def _parts(text: str, signs: str) -> list[str]:
+    """Return the parts of a text that each end behind one of some signs, so that the digits of a number stay together.
+
+    >>> _parts("OB 2026/0017-a", _SIGNS)
+    ['OB 2026/', '0017-', 'a']
+    """
+    parts = [""]
+    for char in text:
+        parts[-1] += char
+        if char in signs:
+            parts.append("")
+    return [part for part in parts if part]
 
 
 def _code(address: str) -> Markup | None:

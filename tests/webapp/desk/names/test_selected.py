@@ -193,6 +193,18 @@ def test_labels_have_code_title_name_and_key(desk, rita, read_page, paper, size,
     assert answer.text.count("<svg xmlns") == 25
 
 
+def test_the_number_of_a_label_breaks_behind_a_sign_and_not_between_digits(desk, rita, read_page):
+    desk.bindings.bind(NAMES[0], "https://example.org/0", numbers={"current": "A.1784/00011-b"}, resource="R0")
+    page = read_page(rita.get(f"/desk/labels?pick={NAMES[0]}").text)
+    key = page.one("p", "key")
+    assert (key.text, len(key.all("wbr"))) == ("A.1784/00011-b", 4)
+    assert [each.text for each in key.children if each.tag != "wbr"] == ["A.", "1784/", "00011-", "b"]
+
+
+def test_labels_without_names_are_not_printed(rita):
+    assert "button print" not in rita.get("/desk/labels").text
+
+
 def test_the_size_of_labels_is_in_the_language_of_the_page(rita):
     assert "63.5 \u00d7 38.1 mm" in rita.get("/desk/labels?all=1").text
     assert "63,5 \u00d7 38,1 mm" in rita.get("/desk/labels?all=1&lang=de").text
