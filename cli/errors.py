@@ -163,7 +163,7 @@ def _table_options(error: TableError) -> Iterator[tuple[str, str]]:
 @contextmanager
 def store_errors() -> Iterator[None]:
     """Convert the errors of a store in a ``with`` block to :class:`CommandError`, with the exit code of each."""
-    from ..bindings.names.errors import OutcomeUnknown, TableError
+    from ..bindings.names.errors import OutcomeUnknown, StatementStopped, TableError
     from ..middleware import BindingConflict, BindingError, BindingsUnavailable
 
     try:
@@ -200,8 +200,9 @@ def store_errors() -> Iterator[None]:
             raise CommandError(
                 f"{error}: {error.entry.title}", ("Fix", error.entry.remedy), exit_code=error.entry.exit_code
             ) from None
-        advice = creation(error) or advice
-        details = [] if "; " in str(error) else [("Fix", advice)]
+        advice = creation(error) or (advice if error.code == BindingsUnavailable.code else error.entry.remedy)
+        # The text of a limit behind the semicolon names the setting, which is the cause.
+        details = [] if "; " in str(error) and not isinstance(error, StatementStopped) else [("Fix", advice)]
         if error.operation is not None:
             number = error.operation
             details += [
