@@ -138,6 +138,8 @@ def _conflict(yours: dict[str, str]) -> Response:
     found: PrefixRecord | None = site_bindings().prefixes.get(key)
     recorded = values_of(found)
     del recorded["lineage"]  # the form does not change it
+    # The form selects the state that a record without one has.
+    recorded["state"] = recorded["state"] or "active"
     page = render_template(
         "desk/prefix_conflict.html",
         prefix=key,

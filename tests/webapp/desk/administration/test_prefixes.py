@@ -107,9 +107,12 @@ def test_concurrent_edits_show_both_versions(desk: Desk, ada: Browser) -> None:
     save(ada)
     old = etag_of(ada.get(f"/desk/prefixes/edit?prefix={PREFIX}").text)
     assert edited(ada, what="Atlases").status_code == 303
-    conflict = save(ada, etag=old, what="Globes", rule="")
+    conflict = save(ada, etag=old, what="Globes", rule="", state="active")
     assert conflict.status_code == 409
     page = text_of(conflict.text)
+    assert re.search(r"by \w+\.\s+Compare both versions", page)
+    # The form selects the state that the record has, too.
+    assert "State" not in page
     assert "What Atlases Globes" in page
     assert f"Rule {RULE} empty" in page
     assert "Who The Map Library" not in page
