@@ -125,7 +125,7 @@ def caret(
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:
-    """Create the problem with the code ``code`` at ``text[start:end]``. The default message is its title. ``overrides``
+    """Create the problem ``code`` at ``text[start:end]``. The default message is its title. ``overrides``
     (severity, expected, reference) replace values of the catalogue. Raises KeyError for an unknown code.
 
     >>> problem("trailing-slash", 11, 12).message

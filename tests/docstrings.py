@@ -11,6 +11,7 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _SENTENCE = re.compile(r'(?<=[.])\s+(?=[A-Z`*"(])')
 _PARAMETER = re.compile(r"``(\w+)`` (?:is|are) (.*)\.", re.DOTALL)
 _ITEM = re.compile(r"- ``(\w+)``: (.*)")
+_NAMED_TWICE = re.compile(r"\b(?:an?|the|its|their|these|those) (?:[\w-]+ ){0,2}(\w+) ``\1``", re.IGNORECASE)
 # Words that add nothing to a name and its type.
 _EMPTY = frozenset(
     re.findall(
@@ -27,6 +28,8 @@ def repetitions(module: ast.Module) -> Iterator[str]:
     >>> source = 'def read(path: str):\\n    "Read a file.\\\\n\\\\n``path`` is the path of the file."'
     >>> list(repetitions(ast.parse(source)))
     ['read: ``path`` is the path of the file.']
+    >>> list(repetitions(ast.parse("def read(path: str):\\n    'Read the file at the path ``path``.'")))
+    ['read: Read the file at the path ``path``.']
     """
     for node, owner in _definitions(module, None):
         docstring = ast.get_docstring(node)
@@ -70,6 +73,8 @@ def _statements(docstring: str) -> Iterator[str]:
 
 
 def _repeats(sentence: str, known: set[str], names: set[str]) -> bool:
+    if any(twice.lower() in names for twice in _NAMED_TWICE.findall(sentence)):
+        return True
     found = _PARAMETER.fullmatch(sentence)
     if not found or found[1] not in names or re.search(r'[:;"0-9]|``', found[2]):
         return False

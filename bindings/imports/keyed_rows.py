@@ -81,7 +81,7 @@ def key_of(row: Row) -> str:
 
 
 def has_name(row: Row) -> bool:
-    """Return whether the table row ``row`` has a name (an ARK or URN) in its column "identifier"."""
+    """Return whether a row of a table has a name (an ARK or URN) in its column "identifier"."""
     return bool(row.cells.get("identifier", "").strip())
 
 

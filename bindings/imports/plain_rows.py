@@ -104,7 +104,7 @@ class PlainRows:
         return PlainName(key, identifier, target, resource, metadata, row)
 
     def change(self, name: PlainName) -> Change:
-        """Return the change that binds the new name ``name``."""
+        """Return the change that binds a new name."""
         identifier, spelling, target, resource, metadata, _ = name
         values = {"identifier": identifier, "spelling": spelling, "target": target, "resource": resource}
         metadata = MappingProxyType(dict(metadata)) if metadata else NOTHING

@@ -37,7 +37,7 @@ def examine(
     url: WebURL, path: str, folder: Path, key: VerifierKey, *, asking: Callable[[str], SiteAnswer] | None = None
 ) -> Iterator[HealthFinding]:
     """Request the checkpoint from the site with the prefix ``url``, and yield the findings.
-    ``path`` is the setting ``log``, such as "/log". ``folder`` has the files of the log with the public key ``key``.
+    ``path`` is the setting ``log``, such as "/log". ``folder`` has the files of the log, and ``key`` is its public key.
     ``asking`` replaces the network; it raises HopFailed without an answer.
     """
     target = f"{url.target.rstrip('/')}{path}/{CHECKPOINT}"

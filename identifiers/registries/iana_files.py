@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """An entry in an XML file of a registry of IANA, as written, at the line ``line`` (from 1). ``template`` is the
+    """An entry in an XML file of a registry of IANA, as written, at a line (from 1). ``template`` is the
     address of its registration, and ``references`` are documents. A text that the file does not contain is None.
     """
 
@@ -153,7 +153,7 @@ def _document(text: str) -> str | None:
 
 @dataclass(slots=True)
 class XMLElement:
-    """An XML element, at the line ``line`` (from 1). ``content`` has its texts and child elements in the order of the
+    """An XML element, at a line (from 1). ``content`` has its texts and child elements in the order of the
     file. ``name`` is without the XML namespace of IANA.
     """
 
@@ -181,7 +181,7 @@ class XMLElement:
         return [part for part in self.content if isinstance(part, XMLElement) and part.name in names]
 
     def child(self, name: str) -> XMLElement | None:
-        """Return the first child element with the name ``name``, or None if it has none."""
+        """Return the first child element with this name, or None."""
         return next(iter(self.children(name)), None)
 
 

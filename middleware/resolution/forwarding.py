@@ -34,7 +34,7 @@ class Forwarding(NamedTuple):
 
 
 def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
-    """Return the address of an identifier, as received, at the resolver of its NAAN ``naan`` (in normal form).
+    """Return the address of an identifier, as received, at the resolver of its ``naan`` in normal form.
 
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
     >>> forwarding("ARK:/12148/bpt6-k1/f1,2?q", "12148", settings).address

@@ -37,7 +37,7 @@ _EXPECTED |= {"object": "an object", "array": "a list", "number": "a number"}
 
 
 def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
-    """Return the JSON body of the request, which must match the schema ``schema`` of :func:`~.schemas.requests`. The
+    """Return the JSON body of the request, which must match this schema of :func:`~.schemas.requests`. The
     default of ``media_types`` is JSON. ``optional``: an empty body means ``{}``. Raises :class:`HTTPRefusal`: 415 for
     another media type, 413 for a long body, 400 for text that is not JSON, 422 for JSON outside of the schema.
     """
@@ -135,7 +135,7 @@ def parse(content: bytes) -> Any:
 
 
 def check(schema: str, value: Any) -> None:
-    """Check the value of a body against the schema ``schema`` of :func:`~.schemas.requests`. Raises
+    """Check the value of a body against a schema of :func:`~.schemas.requests`. Raises
     :class:`HTTPRefusal` (422, ``body-member``) about the first wrong member, with a list of the first
     :data:`MAX_ERRORS`.
     """

@@ -47,7 +47,7 @@ _OF_METADATA = ("m.", "erc.")
 
 
 def field_label(field: str) -> str:
-    """Return the words for the form field ``field`` on a page, or its own name if it has none.
+    """Return the words for a form field on a page, or its own name if it has none.
 
     >>> field_label("m.erc.who"), field_label("target"), field_label("once")
     ('Who', 'Target', 'once')

@@ -60,7 +60,7 @@ class AccountActor(Actor):
         return known_to(self.caller, binding)
 
     def may_change(self, key: str) -> bool:
-        """Return whether the account has a grant for the name with the key ``key``."""
+        """Return whether the account has a grant for the name with this key."""
         return self.caller.may_change(key)
 
     def require_granted(self, key: str) -> None:

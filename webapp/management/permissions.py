@@ -118,7 +118,7 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
 
 
 def not_granted(caller: Caller, key: str) -> Forbidden:
-    """Return the error ``not-granted`` for a change of the name with the key ``key`` by ``caller``."""
+    """Return the error ``not-granted`` for a change of the name with this key by ``caller``."""
     message = Translatable(
         "the account %(account)s or its token has no grant for %(name)s; an administrator can add one",
         account=caller.actor,

@@ -15,7 +15,7 @@ _REPERTOIRE = re.compile(f"[{iri.PCHAR}]")
 
 
 class RecordFault(NamedTuple):
-    """A fault in the field ``field`` of a namespace record. A ``severity`` of "error" prevents :func:`register`, a
+    """A fault in a field of a namespace record. A ``severity`` of "error" prevents :func:`register`, a
     "warning" does not. ``reference`` is the section of the URN draft that requires it.
     """
 

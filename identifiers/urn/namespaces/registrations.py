@@ -117,5 +117,5 @@ def rules() -> tuple[EquivalenceRule, ...]:
 
 
 def rule_of(nid: str) -> EquivalenceRule | None:
-    """Return the rule of the namespace with the NID ``nid``, in any case of its letters, or None without a row."""
+    """Return the rule of the namespace of an NID, in any case of its letters, or None without a row."""
     return _RULES.get(nid.lower())
