@@ -509,6 +509,14 @@ def run_command(fork_server: ForkServer) -> Callable[..., subprocess.CompletedPr
 
 
 @pytest.fixture(scope="session")
+def search_path(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The variable PATH for scripts of a shell. Their commands ``ararat`` start quickly, as by `run_command`."""
+    folder = tmp_path_factory.mktemp("programs")
+    fork_server.write_program(folder)
+    return f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+
+@pytest.fixture(scope="session")
 def start_server(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Iterator[Callable[..., Server]]:
     """start_server(command, environ={}, folder=None) starts a server. All servers are stopped after the run.
 

@@ -7,6 +7,7 @@ that Python reads when it starts, and those of other programs, are started as us
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import gc
@@ -45,6 +46,23 @@ VARIABLE = "TESTS_FORK_SERVER"
 HARMLESS = ("PYTHONPATH", "PYTHONUNBUFFERED")
 
 ARARAT = Path(sys.executable).with_name("ararat")
+
+PROGRAM = """\
+#!{python} -IS
+import json, os, socket, sys
+mask = os.umask(0o077)
+os.umask(mask)
+command = [{ararat!r}, *sys.argv[1:]]
+content = json.dumps({{"command": command, "folder": os.getcwd(), "environ": {{**os.environ}}, "mask": mask}}).encode()
+connection = socket.socket(socket.AF_UNIX)
+connection.connect({address!r})
+socket.send_fds(connection, [len(content).to_bytes(4, "big")], (0, 1, 2))
+connection.sendall(content)
+connection.recv(4)  # the process ID
+code = os.waitstatus_to_exitcode(int.from_bytes(connection.recv(4), "big"))
+sys.exit(code if code >= 0 else 128 - code)
+"""
+"""A program that starts a command in the process that forks, and ends as it does. It imports nothing large."""
 
 
 class Process:
@@ -124,6 +142,12 @@ class ForkServer:
         assert len(answer) == 4, "the process that forks has ended"
         return Process(int.from_bytes(answer, "big"), [*command], connection)
 
+    def write_program(self, folder: Path) -> None:
+        """Write a program ``ararat`` into a folder that forks the command, for scripts of a shell."""
+        program = folder / "ararat"
+        program.write_text(PROGRAM.format(python=sys.executable, address=self.address, ararat=str(ARARAT)), "utf-8")
+        program.chmod(0o755)
+
     def stop(self) -> None:
         """End the process if this object has started it. Processes that it forked continue."""
         if self._folder:
@@ -137,7 +161,9 @@ def can_start(command: Sequence[str], environ: Mapping[str, str]) -> bool:
     """Return whether a command with these additional variables can be forked instead of started."""
     if any(name.startswith(READ_AT_THE_START) and name not in HARMLESS for name in environ):
         return False
-    return command[0] == str(ARARAT) or (command[0] == sys.executable and command[1] in ("-c", "-m", "-W"))
+    if command[0] != sys.executable:
+        return command[0] == str(ARARAT)
+    return command[1] in ("-c", "-m", "-W") or command[1].endswith(".py")
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
@@ -251,7 +277,13 @@ def _become(request: dict[str, Any]) -> None:
         warnings.simplefilter(arguments[1])  # type: ignore[arg-type]
         del arguments[:2]
     paths = [path for path in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if path]
-    sys.path[:0] = [str(Path(program).parent) if program == str(ARARAT) else request["folder"], *paths]
+    if program == str(ARARAT):
+        first = str(Path(program).parent)
+    elif arguments[0].endswith(".py"):
+        first = str(Path(arguments[0]).resolve().parent)
+    else:
+        first = "" if arguments[0] == "-c" else request["folder"]
+    sys.path[:0] = [first, *paths]
     importlib.invalidate_caches()
     main = types.ModuleType("__main__")
     sys.modules["__main__"] = main
@@ -261,6 +293,9 @@ def _become(request: dict[str, Any]) -> None:
     elif arguments[0] == "-m":
         sys.argv[:] = arguments[1:]
         runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    elif arguments[0].endswith(".py"):
+        sys.argv[:] = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
     else:
         sys.argv[:] = ["-c", *arguments[2:]]
         exec(compile(arguments[1], "<string>", "exec"), main.__dict__)
@@ -272,7 +307,34 @@ def _main() -> None:
     # Under nohup, SIGHUP is ignored, and the servers would inherit that.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     del sys.path[0]  # the folder of this file
-    _become(_serve(listening))
+    request = _serve(listening)
+    code = 1
+    try:
+        _become(request)
+        code = 0
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            code = end.code or 0
+        else:
+            print(end.code, file=sys.stderr)
+    except BaseException as error:  # noqa: BLE001 - the process must end here
+        sys.excepthook(type(error), error, error.__traceback__)
+        if isinstance(error, KeyboardInterrupt):
+            code = -signal.SIGINT
+    _end(code)
+
+
+def _end(code: int) -> None:
+    """End this process as Python does, but keep all objects: to delete them copies the memory of the other process."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    if code < 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(code & 0xFF)
 
 
 if __name__ == "__main__":

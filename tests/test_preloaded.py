@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -35,6 +36,29 @@ def test_a_forked_process_is_like_a_started_one(start_server: Callable[..., Serv
     assert found[0] == found[1]
 
 
+def test_a_forked_script_is_like_a_started_one(start_server: Callable[..., Server], tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("")
+    (tmp_path / "script.py").write_text(f"import beside\n{STATE}")
+    found = [
+        (server.process.wait(20), json.loads(server.log()))
+        for preloaded in (True, False)
+        for server in [start_server([sys.executable, "script.py", "one"], {}, tmp_path, preloaded=preloaded)]
+    ]
+    assert found[0] == found[1]
+    assert found[0][0] == 7
+
+
+def test_a_program_for_scripts_is_like_the_command(search_path: str, tmp_path: Path) -> None:
+    def run(path: str, script: str) -> tuple[int, str, str]:
+        options: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | {"PATH": path}, "capture_output": True}
+        done = subprocess.run(["/bin/sh", "-c", script], text=True, timeout=50, check=False, **options)
+        return done.returncode, done.stdout, done.stderr
+
+    usual = search_path.partition(":")[2]
+    for script in ("ararat --version", "echo ark:12345/x | ararat inspect -", "ararat inspect"):
+        assert run(search_path, script) == run(usual, script)
+
+
 def test_the_end_is_that_of_any_python(start_server: Callable[..., Server]) -> None:
     for code, expected in (("1/0", 1), ("import atexit; atexit.register(print, 'at the end')", 0)):
         assert start_server([sys.executable, "-c", code]).process.wait(20) == expected
@@ -64,5 +88,6 @@ def test_commands_with_variables_of_python_are_started_as_usual() -> None:
     assert can_start([str(ARARAT), "serve"], {"ARARAT_DATABASE": "x"})
     assert can_start([sys.executable, "-m", "gunicorn"], {"PYTHONPATH": "x"})
     assert not can_start([str(ARARAT), "serve"], {"PYTHONUTF8": "0"})
-    assert not can_start([sys.executable, "script.py"], {})
+    assert can_start([sys.executable, "script.py"], {})
+    assert not can_start([sys.executable, "-I", "script.py"], {})
     assert not can_start(["nginx"], {})

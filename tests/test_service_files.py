@@ -42,9 +42,9 @@ def values(unit: str, name: str) -> list[str]:
     return re.findall(rf"^{name}=(.*)$", FILES[f"{UNITS}/{unit}"], re.MULTILINE)
 
 
-def here(text: str, folder: Path) -> str:
+def here(text: str, folder: Path, programs: Path = BESIDE) -> str:
     """Replace the documented paths by those of the test."""
-    paths = {"/opt/ararat/bin": BESIDE, "/var/lib/ararat": folder, "/var/log/ararat": folder}
+    paths = {"/opt/ararat/bin": programs, "/var/lib/ararat": folder, "/var/log/ararat": folder}
     for documented, path in paths.items():
         text = text.replace(documented, str(path))
     return text
@@ -52,6 +52,12 @@ def here(text: str, folder: Path) -> str:
 
 def environment(folder: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in here(SETTINGS, folder).splitlines())
+
+
+@pytest.fixture(scope="module")
+def programs(search_path: str) -> Path:
+    """Return the folder of a program ``ararat`` that starts quickly."""
+    return Path(search_path.partition(":")[0])
 
 
 @pytest.fixture
@@ -74,7 +80,7 @@ def test_the_page_has_each_file_and_uses_documented_variables() -> None:
     assert values("ararat.service", "EnvironmentFile") == ["/etc/ararat.env"]
 
 
-def test_the_commands_of_the_backup_unit_keep_a_verified_copy(names: Path) -> None:
+def test_the_commands_of_the_backup_unit_keep_a_verified_copy(names: Path, programs: Path) -> None:
     folder = names / "backups"
     folder.mkdir()
     for day, age in (("2020-01-01", 31), ("2020-02-01", 29)):
@@ -90,7 +96,7 @@ def test_the_commands_of_the_backup_unit_keep_a_verified_copy(names: Path) -> No
         bindings.bind("ark:12345/x6np2", "https://example.org/two")
         for command in values("ararat-backup.service", "ExecStart"):
             ran = subprocess.run(
-                shlex.split(here(command, names).replace("%%", "%")),
+                shlex.split(here(command, names, programs).replace("%%", "%")),
                 cwd=folder,
                 env=os.environ | environment(names),
                 capture_output=True,
@@ -105,16 +111,14 @@ def test_the_commands_of_the_backup_unit_keep_a_verified_copy(names: Path) -> No
         assert copy.count().number == 2
 
 
-def test_the_digest_is_mailed_if_there_is_a_problem(names: Path) -> None:
+def test_the_digest_is_mailed_if_there_is_a_problem(names: Path, programs: Path) -> None:
     mailed, program = names / "mailed", names / "sendmail"
     program.write_text(f"#!/bin/sh\ncat > {mailed}\n")
     program.chmod(0o755)
     [command] = values("ararat-digest.service", "ExecStart")
     # systemd reads \\n as \n, and %% as %.
-    command = (
-        here(command, names).replace("%%", "%").replace("\\\\n", "\\n").replace("/usr/sbin/sendmail", str(program))
-    )
-    run = [*shlex.split(command)]
+    command = here(command, names, programs).replace("%%", "%").replace("\\\\n", "\\n")
+    run = shlex.split(command.replace("/usr/sbin/sendmail", str(program)))
     subprocess.run(run, env=os.environ | environment(names), check=True, capture_output=True, timeout=60)
     assert mailed.read_text().startswith("Subject: Ararat needs attention\n\n")
     assert "No backup was recorded." in mailed.read_text()
@@ -122,7 +126,7 @@ def test_the_digest_is_mailed_if_there_is_a_problem(names: Path) -> None:
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("status", [204, 500])
-def test_the_digest_is_sent_to_a_webhook(names: Path, status: int) -> None:
+def test_the_digest_is_sent_to_a_webhook(names: Path, programs: Path, status: int) -> None:
     received: list[tuple[str, Any]] = []
 
     class Webhook(Quiet, BaseHTTPRequestHandler):
@@ -134,8 +138,8 @@ def test_the_digest_is_sent_to_a_webhook(names: Path, status: int) -> None:
 
     [command] = re.findall(r"^ExecStart=(.*example\.org/hook'?)$", PAGE, re.MULTILINE)
     with running(Webhook) as server:
-        command = here(command.replace("https://example.org", f"http://127.0.0.1:{server.server_port}"), names)
-        run = shlex.split(command.replace("%%", "%"))
+        command = command.replace("https://example.org", f"http://127.0.0.1:{server.server_port}")
+        run = shlex.split(here(command, names, programs).replace("%%", "%"))
         ran = subprocess.run(run, env=os.environ | environment(names), check=False, capture_output=True, timeout=60)
     [(media_type, digest)] = received
     assert media_type == "application/json"

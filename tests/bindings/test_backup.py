@@ -34,7 +34,7 @@ def blocks(heading: str, language: str = "sh") -> list[str]:
 
 def run(heading: str, environ: dict[str, str], folder: Path, path: str) -> str:
     """Run the first commands below a heading of the page, and return their output."""
-    environ = os.environ | environ | {"PATH": f"{path}:{os.environ['PATH']}"}
+    environ = os.environ | environ | {"PATH": path}
     return subprocess.run(
         ["/bin/sh", "-euc", blocks(heading)[0]],
         cwd=folder,
@@ -47,12 +47,12 @@ def run(heading: str, environ: dict[str, str], folder: Path, path: str) -> str:
 
 
 @pytest.mark.long  # test_copying.py copies between all kinds of databases
-def test_sqlite_is_moved_to_postgresql_with_its_history(cluster, open_store, tmp_path):
+def test_sqlite_is_moved_to_postgresql_with_its_history(cluster, open_store, tmp_path, search_path):
     first, second = tmp_path / "bindings.sqlite", cluster.new_database()
     bindings = open_store(first)
     bindings.bind("ark:12345/x", "https://example.org/1", metadata={"what": "\u1e24"})
     bindings.relocate("ark:12345/x", "https://example.org/2")
-    printed = run("Move to another database", {"POSTGRESQL": second}, tmp_path, str(Path(sys.executable).parent))
+    printed = run("Move to another database", {"POSTGRESQL": second}, tmp_path, search_path)
     assert printed.endswith("Everything is right.\n")
     moved = open_store(second)
     assert moved.history("ark:12345/x") == bindings.history("ark:12345/x")
@@ -80,13 +80,13 @@ def test_a_restored_dump_is_the_last_backup_of_the_digest(cluster, open_store, t
     assert backup(restored) == "The last backup failed: the disk is full."
 
 
-def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
+def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path, search_path):
     first, second = cluster.new_database(), cluster.new_database()
     bindings = open_store(first)
     bindings.bind("ark:12345/x", "https://example.org/1", metadata={"what": "\u1e24"})
     bindings.relocate("ark:12345/x", "https://example.org/2")
     bindings.rules.set("ark:12345/x5", "https://example.org/${value}")
-    path = f"{Path(sys.executable).parent}:{cluster.binaries}"
+    path = f"{cluster.binaries}:{search_path}"
     printed = run("PostgreSQL", {"ARARAT_DATABASE": first, "EMPTY_DATABASE": second}, tmp_path, path)
     assert printed.endswith("Everything is right.\n")
     restored = open_store(second)

@@ -131,7 +131,7 @@ def test_all_bodies_together_have_a_limit(send: Callable[[RequestParser, int], N
     assert status(again) is None
 
 
-def test_a_connection_that_ends_within_a_body_frees_its_space(space: BodySpace) -> None:
+def test_a_connection_that_ends_within_a_body_frees_its_space(space: BodySpace, few_objects: None) -> None:
     parser = begun("/api/v1/imports", TOKEN, size=5 * MB)
     parser.received(b"x" * MB)
     assert space.used == MB

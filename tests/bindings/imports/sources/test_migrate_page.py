@@ -6,7 +6,6 @@ import csv
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,13 +34,20 @@ def commands(chapter: str) -> str:
     ],
 )
 def test_the_commands_of_the_page_import_a_dump(
-    chapter: str, dump: str, withdrawn: bool, minted: int, names: int, dumped: Callable[..., Path], tmp_path
+    chapter: str,
+    dump: str,
+    withdrawn: bool,
+    minted: int,
+    names: int,
+    dumped: Callable[..., Path],
+    tmp_path: Path,
+    search_path: str,
 ) -> None:
     dumped(tmp_path / dump, names)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
     environ |= {
         "ARARAT_DATABASE": f"sqlite:///{tmp_path}/bindings.sqlite",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": search_path,
     }
 
     def shell(script: str) -> str:
