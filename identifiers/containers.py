@@ -170,9 +170,9 @@ _ENDING = re.compile("[\\s\x00-\x20\x7f-\x9f<>\"'\\\\\ud800-\udfff]")
 
 
 class PlainText(NamedTuple):
-    """A text without escapes, and the places of its characters in the text with them. Each escape has the code of its
-    correction (``codes``) and its place in the plain text (``starts``). ``shifts`` is how much longer the original text
-    is up to and with it.
+    """A text without escapes, and what leads back to the text with them. The n-th escape has the code of its correction
+    in ``codes`` and its place in the plain text in ``starts``. ``shifts`` is how much longer the original text is up to
+    and with it.
     """
 
     text: str
@@ -181,7 +181,7 @@ class PlainText(NamedTuple):
     codes: tuple[str, ...] = ()
 
     def original(self, place: int) -> int:
-        """Return the place in the original text of the character at ``place``."""
+        """Return the index in the original text of the character at the index ``place`` of the plain text."""
         number = bisect_right(self.starts, place - 1)
         return place + self.shifts[number - 1] if number else place
 
@@ -233,7 +233,9 @@ def _plain(found: re.Match[str]) -> str:
 
 
 class Guess(NamedTuple):
-    """A sign that probably ends a name in running text. ``name`` is what it is, ``pattern`` its expression."""
+    """A sign that probably ends a name in running text, such as a subfield of MARC. ``name`` describes it in words, and
+    ``pattern`` is its regular expression.
+    """
 
     name: str
     pattern: str

@@ -89,7 +89,9 @@ def _rule(name: Urn) -> _Rule | None:
 
 
 def rule_sentence(name: Urn) -> str:
-    """Return what the namespace of the URN ``name`` adds to the general procedure, in words, or ""."""
+    """Return a sentence: what the namespace of a URN adds to the general procedure of equivalence. Without an addition,
+    it is "".
+    """
     rule = _rule(name)
     return rule.sentence if rule else ""
 

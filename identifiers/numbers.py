@@ -46,7 +46,9 @@ _OPENING = " \t\r\n\"'<([{\u2018-\u201e\u00ab"
 
 
 class OtherIdentifier(NamedTuple):
-    """An identifier of another scheme: its ``scheme`` ("DOI" or "Handle"), and the ``name`` for its ``resolver``."""
+    """An identifier of another scheme than ARK and URN. ``scheme`` is "DOI" or "Handle", ``name`` such as
+    "10.1000/182", and ``resolver`` the URL before it.
+    """
 
     scheme: str
     name: str
@@ -77,7 +79,7 @@ def other(text: str) -> OtherIdentifier | None:
 
 
 def others(text: str, most: int) -> list[OtherIdentifier]:
-    """Return the first DOIs and Handles that are words of a text, such as a citation.
+    """Return the first ``most`` DOIs and Handles, each once, that are words of a text such as a citation.
 
     >>> [each.name for each in others("Roe (2020). Maps. https://doi.org/10.1000/182. Also hdl:2027/uc1.b3", 5)]
     ['10.1000/182', '2027/uc1.b3']
@@ -130,7 +132,8 @@ def suggestion(text: str) -> Suggestion | None:
 
 
 def labelled(text: str) -> Iterator[tuple[int, int, Suggestion]]:
-    """Yield the ISBNs and ISSNs with their names in a longer text: the place, and the URN that each means.
+    """Yield the ISBNs and ISSNs with their names in a longer text: start, end, and the URN that each means. Wrong
+    numbers are omitted.
 
     >>> [found[2].identifier for found in labelled("In ISBN 978-3-16-148410-0, and ISSN 0028-0836.")]
     ['urn:isbn:9783161484100', 'urn:issn:0028-0836']

@@ -502,7 +502,7 @@ def _without_entities(text: str) -> str:
 
 
 def character(reference: re.Match[str]) -> str:
-    """Return the text of the character reference of HTML that ``reference`` has matched."""
+    """Return the character that a matched character reference of HTML, such as ``&amp;``, means."""
     return html5.get(reference[0][1:]) or html.unescape(reference[0])
 
 
@@ -632,7 +632,8 @@ _NEEDED = tuple(feature for *_, feature in _TABLE)
 
 
 def reasons(differences: Iterable[str]) -> str:
-    """Return the corrections of a suggested identifier, given by their codes, in words.
+    """Return the corrections of a suggested identifier as one phrase. ``differences`` are codes of :data:`REASONS`;
+    others stay as they are.
 
     >>> reasons(("closing-punctuation", "missing-scheme"))
     'without the closing punctuation and without the host before it'

@@ -85,8 +85,8 @@ def _confusable_message(text: str, places: list[int]) -> str:
 
 
 def encoded_control(text: str) -> re.Match[str] | None:
-    """Find the first percent-encoded control or formatting character, such as ``%E2%80%AE``, or return None. It is
-    valid, but a risk for programs that decode it.
+    """Return the match of the first percent-encoded control or formatting character, such as ``%E2%80%AE``, or None. It
+    is valid, but a risk for programs that decode it.
     """
     if "%" not in text:
         return None

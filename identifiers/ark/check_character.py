@@ -33,7 +33,9 @@ class CheckCharacter:
     text: str
 
     def as_dict(self) -> Mapping[str, str | bool | None]:
-        """Return the fields as JSON values, and ``valid``, which is false if ``covers`` is None."""
+        """Return the JSON members ``character``, ``covers``, ``text``, and ``valid``, which is false if ``covers`` is
+        None.
+        """
         values = {"character": self.character, "covers": self.covers, "text": self.text}
         return {**values, "valid": self.covers is not None}
 
@@ -52,7 +54,9 @@ def check_character(text: str) -> str:
 
 
 def covered(naan: str, name: str, covers: Coverage) -> str:
-    """Return the text from which the check character is computed: NAAN, slash and Name ("noid"), or Name ("name")."""
+    """Return the text from which the check character of an ARK is computed. It is NAAN, slash and ``name`` for "noid",
+    or ``name`` for "name". The name is without its check character.
+    """
     return name if covers == "name" else f"{naan}/{name}"
 
 

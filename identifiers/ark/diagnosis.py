@@ -18,8 +18,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def matched_ark(text: str) -> re.Match[str]:
-    """Match ``text`` with the grammar of Extended ARKs; the groups have the names of the parts, such as "naan". Raises
-    IdentifierError with the first problem if the grammar refuses it.
+    """Return the match of the whole ``text`` with the grammar of Extended ARKs. Its groups are "label", "naan", "path",
+    "tail", "query" and "fragment". Raises IdentifierError with the first problem if the grammar refuses it.
     """
     matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:

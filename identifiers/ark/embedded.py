@@ -131,8 +131,8 @@ class EmbeddedArk:
 
 
 def from_label(text: str) -> str | None:
-    """Return the rest of an address from ``ark:`` at its start or that of a segment, or None. The rest need not be a
-    valid ARK. A text with half of a surrogate pair gives None.
+    """Return the rest of an address from ``ark:`` at its start or at that of a path segment, or None. The rest need not
+    be a valid ARK. A text with half of a surrogate pair gives None.
 
     >>> from_label("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ"), from_label("https://e.org/?ark:12345/x")
     ('ark:/61903/1:1:MW98-MNJ', None)

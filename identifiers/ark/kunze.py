@@ -41,7 +41,9 @@ class KunzeForm(NamedTuple):
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON values, with the ``revision`` of the draft, and ``reason`` only if ``normal_form`` is None."""
+        """Return the JSON members ``revision`` (of the draft), ``normal_form`` and ``differs_by`` (rule, title and
+        reference of each). ``reason`` is only present if ``normal_form`` is None.
+        """
         rules = [{"rule": rule.name, "title": rule.title, "reference": rule.reference} for rule in self.differs_by]
         values = {"revision": REVISION, "normal_form": self.normal_form, "differs_by": rules}
         return values if self.reason is None else {**values, "reason": self.reason}

@@ -237,8 +237,8 @@ def plain(text: str) -> str | None:
 
 
 def by_rules(text: str) -> str:
-    """Return the normal form of the Extended ARK ``text`` by the rules of the draft, also of a plain one. Raises
-    IdentifierError with the first problem for any other text.
+    """Return the normal form of an Extended ARK by the rules of the draft. For a plain one, :func:`plain` is faster.
+    Raises IdentifierError with the first problem for any other text.
     """
     matched = matched_ark(text)
     body = text[matched.start("naan") : matched.start("tail")]

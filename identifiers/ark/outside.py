@@ -46,8 +46,9 @@ class OutsideText(NamedTuple):
 
 
 def outside(text: str) -> OutsideText | None:
-    """Return the parts of a text outside the specification, or None for any other text. The text can be an address with
-    the ARK at the start of a segment of its path. White space and control characters are not allowed.
+    """Return the parts of a text that begins like an ARK but breaks the grammar after the NAAN. Return None for a valid
+    ARK and any other text. The text can be an address with the ARK at the start of a segment of its path. White space
+    and control characters are not allowed.
 
     >>> parts = outside("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
     >>> parts.prefix, parts.naan, parts.read, parts.problem.code

@@ -28,8 +28,10 @@ class AllocationFacts(NamedTuple):
     """Facts about the allocation of an IRI to a resource that the IRI does not contain. None means unknown.
 
     ``information`` is whether a document can contain the resource, and ``status`` the HTTP status of the answer.
+    ``persistent`` and ``published`` are whether the name is, and ``availability`` is its statement, such as "lifetime".
     ``allocated`` is a complete or partial ISO 8601 time in UTC. ``documented`` is whether a document describes the
-    allocation. If the site allocates the text (``own``), an ARK of another NAAN is an error.
+    allocation. ``others`` are all allocated IRIs, among which parents must be. If the site allocates the text
+    (``own``), an ARK of another NAAN is an error.
     """
 
     information: bool | None = None
@@ -77,7 +79,9 @@ class Verdict:
         return tuple(dict.fromkeys(finding.code for finding in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict about the IRI as JSON values, without ``iri``, ``in_scope`` and ``readable``."""
+        """Return all fields but ``iri``, ``in_scope`` and ``readable`` as JSON values, and also ``allocatable`` and
+        ``codes``.
+        """
         return {
             "profile": self.profile,
             "namespaces": list(self.namespaces),

@@ -104,7 +104,9 @@ def repaired(profile: Profile) -> Productions:
 
 @functools.lru_cache(maxsize=64)
 def printed(profile: Profile) -> Productions:
-    """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`."""
+    """Return the grammar as document 002 prints it, with its errors. It is only for a comparison with :func:`repaired`,
+    and lacks "datetime".
+    """
     web = _web_prefix(profile)
     every = {
         "language": f"{web}{LANG_TAG}{_SEGMENTS}{TAIL}",
@@ -127,8 +129,8 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 
 def is_reserved(text: str, profile: Profile) -> bool:
-    """Return whether only the resolver of an identifier scheme may answer the path ``text``, such as
-    ``/ark:21206/10015`` (section 4; POL-037).
+    """Return whether only the resolver of an identifier scheme may answer the IRI ``text``, such as
+    ``https://17beta.top/ark:21206/10015`` (section 4; POL-037). It is False for a path without a host.
     """
     return repaired(profile).reserved.fullmatch(text) is not None
 

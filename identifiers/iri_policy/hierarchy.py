@@ -15,7 +15,8 @@ _NO_NAME = re.compile(f"/{LABEL_PATTERN}(?:/?[^/]*)?")
 
 
 def components(text: str) -> tuple[str, ...]:
-    """Return the hierarchical components of an absolute path or IRI: a slash, then the segments of the path.
+    """Return the hierarchical components of an absolute path or IRI: a slash, then the segments of the path. Another
+    text, such as a URN, gives ().
 
     >>> components("/en/mtf_pharmacology"), components("https://17beta.top/")
     (('/', 'en', 'mtf_pharmacology'), ('/',))
@@ -27,8 +28,9 @@ def components(text: str) -> tuple[str, ...]:
 
 
 def parents(text: str) -> tuple[str, ...]:
-    """Return the more general IRIs above an IRI, the nearest first. The first lacks query and fragment, the others one
-    more component each, down to the root. For very long paths, the result has the nearest 99 and the root.
+    """Return the more general IRIs above an IRI, the nearest first. Query and fragment are left out, and each lacks one
+    more component, down to the root. For very long paths, the result has the nearest 99 and the root. The root itself
+    has none.
 
     >>> parents("https://17beta.top/en/some_book/introduction")
     ('https://17beta.top/en/some_book', 'https://17beta.top/en', 'https://17beta.top/')

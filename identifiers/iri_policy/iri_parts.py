@@ -80,8 +80,9 @@ def _end_of(pattern: str, text: str) -> int | None:
 
 
 def normal_form(text: str) -> str | None:
-    """Return the normal form of an IRI with an authority: case, characters, percent-encoding and path segments. A text
-    that is not in NFC and longer than :data:`MAX_COMPOSED` gives None: its conversion can take quadratic time.
+    """Return the normal form of an IRI: case, characters, percent-encoding and path segments. Without an authority,
+    only characters and percent-encoding are normalized. A text that is not in NFC and longer than :data:`MAX_COMPOSED`
+    gives None: its conversion can take quadratic time.
 
     >>> normal_form("HTTPS://17Beta.top/en/../x/%7e%2f")
     'https://17beta.top/x/~%2F'

@@ -129,7 +129,9 @@ class Profile:
         return next((severity for each, severity in self.rules if each == code), otherwise)
 
     def enforces(self, code: str) -> bool:
-        """Return whether changes of names that break the rule are refused: it is not weakened to a warning or note."""
+        """Return whether changes of names that break the rule ``code`` are refused: the policy does not make it a
+        warning, note or "off".
+        """
         return self.severity(code, "error") == "error"
 
     def citation(self, code: str, reference: str) -> str:

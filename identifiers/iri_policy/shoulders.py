@@ -52,7 +52,9 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Return whether the policy permits new names with the shoulder ``text``, which is complete and not reserved."""
+    """Return whether the policy permits new names with the shoulder ``text``: the whole shoulder without NAAN, such as
+    "730".
+    """
     if profile.shoulders == "decimal" and not _DECIMAL.fullmatch(text):
         return False
     return text not in profile.reserved_shoulders

@@ -53,9 +53,10 @@ _DOCUMENTS = {
 
 
 def of_ark(ark: Ark) -> dict[str, Any]:
-    """Describe the registration of the NAAN and shoulder of an ARK in JSON values. ``holder`` and ``shoulder`` are None
-    if they are not registered. ``resolver`` has the template, its HTTP status, and the address of this ARK, or the
-    problems that prevent one.
+    """Describe the registration of the NAAN and shoulder of an ARK in JSON values. The keys are ``registry``, ``key``
+    (the NAAN), ``registered``, ``snapshot``, ``explanation``, ``holder``, ``shoulder`` and ``resolver``. ``holder`` and
+    ``shoulder`` are None if they are not registered. ``resolver`` has the template, its HTTP status, and the address of
+    this ARK, or the problems that prevent one.
 
     >>> from ararat.identifiers.ark import parser as ark
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
@@ -65,8 +66,8 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
 
 def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
-    """Describe the registration of the NAAN ``key`` and of the shoulder of a text that begins like an ARK of it. The
-    rest of the text need not be valid.
+    """Describe the registration of the NAAN ``key`` and of a shoulder, like :func:`of_ark`. The parts are those of a
+    text that begins like an ARK. The rest of the text need not be valid.
     """
     holder = authority(key)
     shoulder = current().shoulder(parts.key) if holder else None
@@ -129,8 +130,9 @@ def holder_of_test(normal_form: str) -> Authority | None:
 
 
 def of_urn(urn: Urn) -> dict[str, Any]:
-    """Describe the registration of the namespace of a URN. ``kind`` is "formal", "informal" or None. ``references``
-    have text and URL each, and ``template`` is the address of the registration.
+    """Describe the registration of the namespace of a URN in JSON values. Besides ``registry``, ``key`` (the NID),
+    ``registered``, ``snapshot`` and ``explanation``, it has ``since`` and ``updated``. ``kind`` is "formal", "informal"
+    or None. ``references`` have text and URL each, and ``template`` is the address of the registration.
 
     >>> from ararat.identifiers.urn import parser as urn
     >>> description = of_urn(urn.parse("urn:ISBN:0451450523"))

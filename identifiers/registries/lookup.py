@@ -56,7 +56,9 @@ class Registries:
 
     @functools.cached_property
     def shoulders(self) -> Mapping[str, tuple[Authority, ...]]:
-        """The registered shoulders (beginnings of names) by NAAN, in the order of the table."""
+        """The records of the registered shoulders (beginnings of names) by NAAN, in the order of their keys. A NAAN
+        without one is missing.
+        """
         by_naan: dict[str, list[Authority]] = {}
         for key, record in self.table(SHOULDERS).records.items():
             by_naan.setdefault(key.partition("/")[0], []).append(record)

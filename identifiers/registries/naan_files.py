@@ -58,8 +58,8 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
 
 
 def read_anvl(file: RegistryFile) -> Table[Authority]:
-    """Parse the text form (ANVL) of the registry of NAANs. Private labels, with an exclamation mark, are ignored.
-    Raises RegistryError for another form, and an invalid or repeated record.
+    """Parse the text form (ANVL) of the registry of NAANs, and return the table of NAANs. Private labels, with an
+    exclamation mark, are ignored. Raises RegistryError for another form, and an invalid or repeated record.
     """
     head: list[anvl.Record] = []
     try:

@@ -19,8 +19,9 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 def holders(query: str) -> list[Authority]:
-    """Find the holders that match ``query``, in the order of their NAANs. A query without words finds all. Only the
-    first :data:`MAX_QUERY` characters count.
+    """Return the holders of NAANs that match ``query``, in the order of their NAANs. Each word of the query must begin
+    a word of the record, without regard to case and accents. A query without words finds all. Only the first
+    :data:`MAX_QUERY` characters count.
 
     >>> [holder.key for holder in holders("biblioth nationale france")]
     ['12148']

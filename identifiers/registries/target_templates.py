@@ -143,7 +143,9 @@ class Template:
 
     @property
     def prefix(self) -> str | None:
-        """The address before the ARK, or None for flaws, and for an ARK in a query or fragment."""
+        """The resolver prefix: the text before the ARK, without a final slash and label. It is None for a template with
+        flaws, and for an ARK in a query or fragment.
+        """
         before = _VARIABLE.split(self.text, maxsplit=1)[0]
         if self.flaws or "?" in before or "#" in before:
             return None

@@ -135,7 +135,9 @@ class Registration:
         object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidy(each))))
 
     def text(self) -> str:
-        """Return the registration as a template for a request to IANA (RFC 7595), without empty fields."""
+        """Return the registration in the format of IANA's template (RFC 7595): lines ``Label: value``, without empty
+        fields. :func:`read` parses it.
+        """
         pairs = [(field.label, getattr(self, field.name)) for field in FIELDS]
         pairs += [("Note", note) for note in self.notes]
         return "".join(f"{label}: {_indent_rest(text)}\n" for label, text in pairs if text)

@@ -25,8 +25,8 @@ _UPDATERS = ("registrant", "designee", "iesg")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An allowed change of the status of a URI scheme; ``before`` is None for a first registration. ``actors`` are the
-    keys of :data:`ACTORS` that can request it, and ``takes`` is the condition in words.
+    """An allowed change of the status of a URI scheme from ``before`` (None for a first registration) to ``after``.
+    ``actors`` are the keys of :data:`ACTORS` that can request it, and ``takes`` is the condition in words.
     """
 
     before: str | None
@@ -58,7 +58,8 @@ TRANSITIONS = (
 
 
 def is_way(before: str | None, after: str) -> bool:
-    """Return whether at least one of :data:`ACTORS` can request the change of a status.
+    """Return whether the change from ``before`` to another status is possible, because at least one of :data:`ACTORS`
+    can request it.
 
     >>> is_way("permanent", "historical"), is_way("historical", "permanent")
     (True, False)

@@ -31,7 +31,7 @@ class Record(NamedTuple):
         return self.elements[0].line
 
     def values(self, label: str) -> list[Element]:
-        """Return the elements of the record that have this label."""
+        """Return the elements of the record with exactly this label, in order, or []."""
         return [element for element in self.elements if element.label == label]
 
 

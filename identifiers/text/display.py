@@ -38,7 +38,8 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 @dataclass(frozen=True, slots=True)
 class Atom:
     """A piece of a text for a page: a run of visible characters, or hidden ones that ``chip`` replaces ("U+202E RLO").
-    The ``count`` of equal characters exceeds 1 only for long runs.
+    ``chip`` and ``name``, its Unicode name, are None for visible ones. The ``count`` of equal characters exceeds 1 only
+    for long runs.
     """
 
     text: str
@@ -49,8 +50,8 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Character:
-    """A code point outside printable ASCII, with the texts that explain it. ``index`` counts code points from 0,
-    ``utf8`` has its bytes in hexadecimal, and ``why`` is a phrase about its effect.
+    """A code point outside printable ASCII, with the texts that explain it. ``index`` counts code points from 0.
+    ``code_point`` is such as "U+00E9", ``utf8`` "C3 A9" and ``percent`` "%C3%A9". ``why`` is a phrase about its effect.
     """
 
     index: int

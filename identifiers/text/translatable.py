@@ -40,7 +40,9 @@ class Translatable(str):
 
     @classmethod
     def literal(cls, text: str) -> Self:
-        """Return ``text`` as one without values, in which a percent sign is itself."""
+        """Return ``text`` as a translatable text without values, in which a percent sign is itself. A translatable one
+        is returned unchanged.
+        """
         return text if isinstance(text, cls) else cls._of(text.replace("%", "%%"), {})
 
     @classmethod
@@ -112,7 +114,9 @@ class FirstWord(NumberWord):
 
 
 def joined(*texts: str, by: str = " ") -> Translatable:
-    """Return sentences or items after each other, without the empty ones. ``by`` is a space or punctuation."""
+    """Return sentences or items after each other as one translatable text, without the empty ones. ``by`` is between
+    them.
+    """
     kept = {f"text{number}": text for number, text in enumerate(filter(None, texts), 1)}
     return Translatable(by.join(f"%({name})s" for name in kept), **kept)
 

@@ -27,8 +27,8 @@ def lookup(nid: str) -> Namespace | None:
 
 
 def special(nid: str) -> str:
-    """Return the characters with a special meaning in the names of a namespace, and the delimiter between their parts.
-    For a namespace without rules here, the result is a colon.
+    """Return the characters that must be percent-encoded if they are meant literally: the special ones of a namespace
+    and its delimiter. For a namespace without rules here, the result is a colon.
     """
     namespace = lookup(nid)
     return (namespace.special or "") + (namespace.delimiter or "") if namespace else ":"

@@ -22,7 +22,9 @@ NSS = re.compile("(?!/)" + iri.run(f"{iri.PCHAR}/"))
 
 
 def canonical(nss: str, canonicalize: Callable[[str], str] | None) -> str:
-    """Return the representative of the name ``nss``: apply the general rule, then ``canonicalize`` (URN-053)."""
+    """Return the name that represents all equivalents of ``nss``: percent-encodings in upper case, then
+    ``canonicalize`` (URN-053). A result of that which is not an NSS is ignored.
+    """
     general = iri.upper_hex(nss)
     representative = iri.upper_hex(canonicalize(general)) if canonicalize else general
     return representative if NSS.fullmatch(representative) else general
@@ -164,7 +166,9 @@ class Namespace:
         return any(option.allows(fragment) for option in self.fragments)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the facts of the registration as JSON values. ``fragments`` is whether any fragment is allowed."""
+        """Return the texts of the registration, ``nid`` to ``example``, as JSON values. ``fragments`` is whether any
+        fragment is allowed.
+        """
         names = (
             "nid",
             "title",
