@@ -98,8 +98,8 @@ class RunningTrace(Generic[T]):
 
 
 def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
-    """Return the trace that the parameters of a query string describe.
-    Raises :class:`.HTTPRefusal` (400) for a value that a parameter cannot have, and for two resolvers.
+    """Return the trace that the parameters of a query string describe. Raises :class:`.HTTPRefusal` (400) for a text
+    that is not a number or flag, and for two resolvers. :func:`start_trace` checks the rest.
 
     >>> parse_trace_request(MultiDict({"q": " ark:12345/x ", "max_redirects": "7"})).max_redirects
     7

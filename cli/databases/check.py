@@ -105,8 +105,9 @@ def check_command(
     records (`ararat prefix set --hosts`), and in --prefix.
 
     With --trace, identifiers are resolved over the network instead: those in FILE (- for standard input, one a line),
-    or all live names of the database. The database resolves its own names. https://n2t.net resolves all others. Several
-    hosts are requested at once, but each host gets one request at a time.
+    or all names of the database that are not withdrawn. The database resolves its own names. https://n2t.net resolves
+    other ARKs, and the known resolver of a namespace other URNs. Several hosts are requested at once, but each host
+    gets one request at a time.
 
     With --url, a running site is asked for each name of FILE instead: a table of names, or a text with one name a line.
     Without FILE, the names are those of the database. No other host gets a request, and no redirect is followed.

@@ -19,9 +19,8 @@ _Write = Callable[[Iterable[object]], None]
 
 @contextmanager
 def table_report(file: str | None) -> Iterator[Report | None]:
-    """Open the CSV file of ``import --report`` for a table, and yield the function that writes a line to it. Yield
-    None without a ``file``. It has the columns of the table, so it can be imported after corrections with
-    --ignore-unknown.
+    """Open the CSV file of ``import --report`` for a table, and yield the function that writes a line to it. Without
+    ``file``, yield None. The columns are those of the table, so that --ignore-unknown imports the corrected file.
     """
     from ...bindings.tables.columns import COLUMNS
 

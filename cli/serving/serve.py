@@ -303,10 +303,10 @@ def opened(
     search_seconds: float | None = None,
     search_names: int | None = None,
 ) -> Bindings:
-    """Return the bindings of a store that a command names.
-    ``create`` creates a missing database. ``state`` is the file with the served copy of a table. ``profile`` is the IRI
-    policy of changes. ``test_naans`` are permitted NAANs for tests. ``read_seconds`` limits a statement of a reader;
-    None permits any time. ``search_seconds`` and ``search_names`` limit a list or search.
+    """Return the bindings of a store that a command names. ``create`` creates a missing database; else it is opened
+    when it exists. ``state`` is the file with the served copy of a table. ``profile`` is the IRI policy of changes.
+    ``test_naans`` are permitted NAANs for tests. ``read_seconds`` limits a statement of a reader; None permits any
+    time. ``search_seconds`` and ``search_names`` limit a list or search.
     """
     from ...bindings.open import open_file
     from ...middleware import open_bindings

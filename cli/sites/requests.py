@@ -92,9 +92,7 @@ class RunningSite:
         )
 
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
-        """Call ``ask`` for each item, in a few threads without a ``pause``. Yield the results in the order of the
-        items.
-        """
+        """Yield the results of ``ask`` in the order of the items. Without a ``pause``, some threads call it at once."""
         if self.pause:
             yield from map(ask, items)
             return

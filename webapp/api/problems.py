@@ -47,9 +47,8 @@ def init_blueprint(blueprint: Blueprint) -> None:
 
 
 def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
-    """Return the problem document (RFC 9457) for an error. Its status, ``expected`` and ``reference`` are those of the
-    code in the error table. An error about a name adds ``identifier``, ``suggestion`` and the ``pointer`` into the
-    body.
+    """Return the problem document (RFC 9457) for an error. Its status and ``reference`` are those of the code in the
+    error table. An error about a name adds ``identifier``, ``suggestion`` and the ``pointer`` into the body.
     """
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}

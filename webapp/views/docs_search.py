@@ -108,9 +108,9 @@ class FoundSection(NamedTuple):
 class SearchIndex:
     r"""The sections of pages in a database in memory. All threads can search it.
 
-    A word is also found as the beginning of a longer one, and without its ending: "redirects" finds "redirected". Words
-    that most questions have are ignored, such as "how". Sections of ``explanations``, pages that answer no question,
-    count half.
+    A word is also found as the beginning of a longer one, and without its ending: "redirects" finds "redirected".
+    Words that most questions have, such as "how", are ignored beside others. Sections of ``explanations``, pages that
+    answer no question, count half.
 
     >>> from ararat.webapp.views.docs import rendered
     >>> page = rendered("# Backup\n\nCopy the file.\n\n## Restore\n\nPut the copy back.", "/docs")
@@ -136,7 +136,7 @@ class SearchIndex:
             )
 
     def find(self, query: str) -> list[FoundSection]:
-        """Return at most 20 sections that have words of ``query``, the best first; none for ignored words only."""
+        """Return at most 20 sections that have words of ``query``, the best first; none for a query without words."""
         words = _words(query)
         if not words:
             return []

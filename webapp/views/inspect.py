@@ -155,8 +155,8 @@ def robots() -> Response:
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
-    """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200.
-    An administrator's token gets ``facts`` that a person must act on (:mod:`~.bindings.digest`). ``?forwarded`` shows
+    """Return the state of the inspector as JSON: 503 if its bindings cannot be read, else 200. An administrator's
+    token gets ``facts`` that a person must act on (:mod:`~.bindings.digest`), another token 403. ``?forwarded`` shows
     how the address of the client was found. For a host that is not trusted, only ``status`` is shown.
     """
     health = health_document(site().bindings)

@@ -183,7 +183,7 @@ def _without_language() -> list[tuple[str, str]]:
 
 @blueprint.post("/language")
 def choose() -> AnyResponse:
-    """Save the language in the form: in the account, or in a cookie without an account. Redirect to the page before."""
+    """Save the language in the form in a cookie, and in the account, if any. Redirect to the page before."""
     wanted = request.form.get("language", "")
     if wanted not in current.languages():
         raise HTTPRefusal(

@@ -34,8 +34,8 @@ def account_problem(error: AccountError) -> FieldProblem:
 
 
 def read_prefixes(text: str, rules: NamingRules = NO_RULES) -> tuple[list[str], FieldProblem | None]:
-    r"""Return the prefixes in the lines of a text in normal form, and None. If a line is wrong, return an empty list
-    and the problem of the first one.
+    r"""Return the prefixes in the lines of a text in normal form, sorted, and None. If a line is wrong, or there are
+    more than :data:`MAX_PREFIXES`, return an empty list and the first problem.
 
     >>> read_prefixes("12345/x5\n\nark:/12345/x-5")
     (['ark:12345/x5'], None)

@@ -68,8 +68,8 @@ def page(number: int) -> AnyResponse | str:
 
 @blueprint.post("/tables/<int:number>/columns", endpoint="select_columns")
 def send(number: int) -> AnyResponse:
-    """Read an upload again with the sheet, separator or columns in the form, or start the preview of its import.
-    Redirect to the page of the table, or show the form with its errors.
+    """Read an upload again with the sheet, separator or columns in the form, and redirect to this page again. Or start
+    the preview of its import, and redirect to the page of the table. Show the form with its errors (422).
     """
     known, form = known_upload(number), request.form
     if not _can_change(known):
