@@ -45,8 +45,8 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """Return the width and the colours of an output stream. Without a terminal, it has 80 columns and no colour.
-        A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
+        """Return the sheet of an output stream. Without a terminal, it has 80 columns and no colour. A terminal has no
+        colour if NO_COLOR is set and not empty, or if TERM is "dumb".
         """
         terminal = stream.isatty()
         permits_colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -157,8 +157,7 @@ def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
 
 
 def words(text: str, *, most: int = _MAX_SHOWN) -> str:
-    r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and shortened to ``most``
-    characters.
+    r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and at most ``most`` characters.
 
     >>> words("404 Not\x1b[31m Found")
     '404 Not\\u{1b}[31m Found'

@@ -148,9 +148,7 @@ def _unavailable(error: BindingsUnavailable) -> Response:
 
 
 def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
-    """Return the HTTP error for an error of the bindings: its code, with the status and Retry-After of the error
-    table.
-    """
+    """Return the HTTP error for an error of the bindings, with the status and Retry-After of its code."""
     entry = error.entry
     return HTTPRefusal(entry.status, error.code, sentence_of(error), retry_after=entry.retry_after)
 
@@ -190,9 +188,7 @@ def _page_of(code: str) -> str:
 
 @cache
 def pages_of_codes() -> dict[str, str]:
-    """Return the name of the page of the documentation for each code of requests and accounts; codes of names are
-    omitted.
-    """
+    """Return the page of the documentation for each code of requests and accounts, without the codes of names."""
     folder = Path(__file__).parents[1] / "docs"
     texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in _CODES_PAGES}
     return {code: name for name, text in texts.items() for code in _CODE.findall(text)}

@@ -23,7 +23,7 @@ from .errors import HTTPRefusal
 
 @dataclass(frozen=True, slots=True)
 class ResolverOption:
-    """An entry in the list of resolvers, such as the prefix ``https://n2t.net``."""
+    """An entry in the list of resolvers: a ``prefix``, such as ``https://n2t.net``, and its ``title``."""
 
     prefix: str
     title: str

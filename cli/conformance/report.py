@@ -35,9 +35,7 @@ _ROW = Markup("<tr><td>{outcome}<td>{reader}<td>{reference}<td>{request}<br>{wor
 
 
 def html_page(address: str, command: str, results: Sequence[RequirementResult], now: datetime) -> bytes:
-    """Return the results as an HTML page in UTF-8: the checked ``address``, the ``command``, and a row for each
-    result.
-    """
+    """Return the results as an HTML page in UTF-8, with the checked ``address``, the ``command`` and a row for each."""
     rows = Markup("").join(
         _ROW.format(
             outcome=each.outcome, reader=each.reader, reference=each.reference, request=each.request, words=each.words

@@ -61,9 +61,7 @@ class FrontConfiguration:
         self._read: dict[ReverseProxy, list[ConfigurationLine]] = {}
 
     def front(self) -> ReverseProxy | None:
-        """Return the only front server on this machine whose files mention the port, or None. None if files were
-        named.
-        """
+        """Return the only front server here whose files mention the port, or None. None, too, if files were named."""
         proxies: list[ReverseProxy] = [proxy for proxy in _PROGRAMS if self._of(proxy)]
         return proxies[0] if len(proxies) == 1 and not self._files else None
 

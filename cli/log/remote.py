@@ -67,9 +67,7 @@ class Client:
         return reply.body
 
     def post(self, url: str, content: bytes) -> tuple[int, str, bytes]:
-        """Send a POST, and return the status, the media type and the body. Raises :class:`LogError` without a
-        response.
-        """
+        """Return the status, the media type and the body of a POST. Raises :class:`LogError` without a response."""
         try:
             answer = self.request(url, content)
         except HopFailed as failed:

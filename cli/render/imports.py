@@ -135,9 +135,7 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return the attributes of a summary for JSON: the counts by name, ``refused``, ``warned``, ``listed`` and
-    ``read_as``.
-    """
+    """Return a summary for JSON: the counts by name, ``refused``, ``warned``, ``listed`` and ``read_as``."""
     from ...middleware import Binding
 
     counts = {each.name: getattr(summary, each.name) for each in fields(summary)}

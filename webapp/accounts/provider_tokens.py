@@ -68,7 +68,7 @@ class TokenRefused(Exception):
 
 class ProviderTokens:
     """The issuers whose JWTs programs can send as tokens. ``audience`` must be in ``aud`` of each token, such as the
-    URL of this site. ``clock`` is in seconds. Raises ValueError for an issuer that is not https, or http on a loopback
+    URL of this site. ``clock`` is in seconds. Raises ValueError for an issuer without https, unless it is a loopback
     address.
     """
 

@@ -99,9 +99,7 @@ class Accounts:
         return self._existence[0]
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
-        """Return an account, also a disabled one, or None. Raises AccountError (``account-name``) for a malformed
-        name.
-        """
+        """Return an account, also a disabled one, or None. Raises AccountError (``account-name``) for other texts."""
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
@@ -168,8 +166,7 @@ class Accounts:
     ) -> Account:
         """Add an account, and return it. Without a password, it uses tokens or another way to sign in. With
         ``only_first``, any other account raises AccountError (``account-exists``), as does the same name. Further
-        codes are ``account-name``, ``account-role``, ``account-program``, and those of the password, such as
-        ``password-short``.
+        codes are ``account-name``, ``account-role``, ``account-program``, and such as ``password-short``.
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming) for prefix in prefixes})
@@ -302,8 +299,7 @@ class Accounts:
     def set_program(self, name: str, is_program: bool, *, force: bool = False, by: Caller | None = None) -> Account:
         """Mark an account as that of a program, or remove the mark, and return it. No person can sign in to a program:
         it loses its password and its one-time link, and its sessions end. Tokens of the provider of a linked identity
-        are accepted (:mod:`.provider_tokens`). Without ``force``, the last administrator raises AccountError
-        (``account-last``).
+        are accepted. Without ``force``, the last administrator raises AccountError (``account-last``).
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -412,9 +408,7 @@ class Accounts:
         forget_attempts(connection, account.name)
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
-        """Return an enabled account and the hash of its password, which is None without a password. Both are None for
-        another name.
-        """
+        """Return an enabled account and the hash of its password, or None without one. Other names give twice None."""
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 

@@ -135,9 +135,8 @@ def parse(content: bytes) -> Any:
 
 
 def check(schema: str, value: Any) -> None:
-    """Check the value of a body against a schema of :func:`~.schemas.requests`. Raises
-    :class:`HTTPRefusal` (422, ``body-member``) about the first wrong member, with a list of the first
-    :data:`MAX_ERRORS`.
+    """Check the value of a body against a schema of :func:`~.schemas.requests`. Raises :class:`HTTPRefusal` (422,
+    ``body-member``) about the first wrong member, which lists the first :data:`MAX_ERRORS`.
     """
     try:
         found = [*islice(schemas.validator(schema).iter_errors(value), 2 * MAX_ERRORS)]

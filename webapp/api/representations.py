@@ -32,8 +32,8 @@ _NOT_PUBLIC = ("target", "alternates", "resource", "numbers")
 
 def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dict[str, Any]:
     """Return the JSON of a recorded name with the values that the caller can see. ``target``, ``alternates``,
-    ``resource`` and ``numbers`` of one that is withdrawn or on hold can be null or ``{}``. A hidden reserved one has
-    six members.
+    ``resource`` and ``numbers`` of one that is withdrawn or on hold can be null or {}. A hidden reserved one has six
+    members.
     """
     members = binding.as_listed()
     if shown_to(caller, binding, bindings):

@@ -38,7 +38,9 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """The numbers of names, as bars by state, by shoulder (the largest ones) and by month of creation, without gaps."""
+    """The numbers of names, as bars by state, by shoulder (the largest first) and by month of creation, without gaps.
+    The shoulders without a bar are counted.
+    """
 
     total: int
     states: Sequence[Bar]

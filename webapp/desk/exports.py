@@ -32,9 +32,7 @@ Row = Mapping[str, object]
 
 
 def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
-    """Return pairs of a label and a URL for the files of a list: CSV for the caller, other CSV, JSON Lines. ``values``
-    are its filters.
-    """
+    """Return pairs of a label and a URL for the files of a list with the filters ``values``: two of CSV, JSON Lines."""
     other = _WITH_COMMAS if preferred_separator() == "semicolon" else _WITH_SEMICOLONS
     return [(label, url(endpoint, **form, **values)) for label, form in (_CSV, other, _JSON_LINES)]
 

@@ -93,9 +93,7 @@ class Download:
         )
 
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
-        """Yield selections that do not overlap: together, all requested names with one of the prefixes. None means
-        any.
-        """
+        """Yield selections that do not overlap, of all requested names with one of the prefixes; None means any."""
         if self.is_test:
             return
         common = replace(Selection(status=self.states[0] if len(self.states) == 1 else None), **self.times)

@@ -160,7 +160,8 @@ def _passthrough(key: str, target: str, wanted: str | None) -> Any:
 
 
 def stated(elements: Mapping[str, str]) -> Statement:
-    """Return the changes that the elements of :func:`~.anvl_body.read` ask for. Raises :class:`~.answers.Failed`.
+    """Return the changes that the elements of :func:`~.anvl_body.read` ask for. Raises :class:`~.answers.Failed`
+    (400).
 
     >>> found = stated({"_status": "unavailable | moved", "erc.who": "Noah"})
     >>> found.state, found.reason, found.metadata

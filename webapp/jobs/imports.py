@@ -60,9 +60,7 @@ class Imports:
         self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:
-        """Return a job with its current progress, or None if it is unknown. A job that no worker carries out is
-        started.
-        """
+        """Return a job with its current progress, or None if it is unknown. A job without a worker is started."""
         job = self.jobs.get(number)
         if job is None or job.is_finished:
             return job

@@ -61,7 +61,7 @@ class Job:
 
     @property
     def emptied(self) -> str | None:
-        """The time at which the texts of the job were deleted, in RFC 3339: its values, refused rows and effects."""
+        """The time at which the values, refused rows and effects of the job were deleted, in RFC 3339; None before."""
         return self.parameters.get(EMPTIED)
 
     @property

@@ -127,7 +127,7 @@ class Jobs:
         return _job(found[0]) if found else None
 
     def operation_of(self, job: Job) -> int | None:
-        """Return the number of the operation that a job has begun, or None."""
+        """Return the number of the operation that a job has begun, or None before it changes names."""
         if (number := (job.result or {}).get("operation")) is not None:
             return number
         found = self.accounts.read(_OPERATION, job=job.number)

@@ -70,9 +70,7 @@ class AccountActor(Actor):
         self.granted.add(key)
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
-        """Return ``error``, or without a grant for the name the error ``not-granted``, which has no values of the
-        name.
-        """
+        """Return ``error``, or without a grant for the name ``not-granted``, which has no values of the name."""
         return error if self.may_change(key) else not_granted(self.caller, key)
 
     def check(self, before: Binding | None, change: Change) -> None:

@@ -37,9 +37,7 @@ def prefix_etag(record: PrefixRecord) -> str:
 
 
 def get(bindings: Bindings, prefix: str) -> PrefixRecord:
-    """Return the record of exactly this prefix with its redirect rule. Raises :class:`Missing` for a prefix without a
-    record.
-    """
+    """Return the record of exactly this prefix with its redirect rule. Raises :class:`Missing` without a record."""
     if (found := bindings.prefixes.get(prefix)) is None:
         raise _missing(prefixes.check_prefix(prefix, bindings.naming))
     return found

@@ -52,9 +52,7 @@ class Succession(NamedTuple):
     written: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON object of a succession: the attributes as its members, each grant with ``account`` and
-        ``prefix``.
-        """
+        """Return the attributes as a JSON object, each grant with ``account`` and ``prefix``."""
         grants = {"granted": self.granted, "revoked": self.revoked, "kept": self.kept}
         return {
             "record": self.record.as_dict(),

@@ -69,9 +69,7 @@ class Comparison:
         return inspection.verdicts((self.a, self.b), bindings)
 
     def as_dict(self, verdicts: Sequence[IdentifierVerdict]) -> dict[str, Any]:
-        """Return the comparison for JSON. ``a`` and ``b`` are the reports, each with its verdict; ``equivalent`` can
-        be null.
-        """
+        """Return the comparison for JSON: ``a`` and ``b`` are reports with verdicts; ``equivalent`` can be null."""
         first, second = verdicts
         return {
             "verdict": self.verdict,

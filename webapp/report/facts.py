@@ -36,9 +36,7 @@ _DETAILS = {
 
 
 def detail_label(name: str) -> str:
-    """Return the label for a detail of a URN namespace, such as "country"; a name without a label is returned as it
-    is.
-    """
+    """Return the label for a detail of a URN namespace, such as "country". A name without a label is unchanged."""
     return _DETAILS.get(name, name)
 
 

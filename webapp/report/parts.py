@@ -77,7 +77,7 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
 
 
 def segments_of(report: Report) -> Sequence[Segment]:
-    """Return the segments of an identifier. Those of an ARK outside the specification end with its query.
+    """Return the segments of an identifier. An ARK outside the specification ends with its query or fragment.
 
     >>> from ararat.identifiers import examine
     >>> [(each.part, each.end) for each in segments_of(examine("ark:/61903/1:1:MW98?a"))]

@@ -96,9 +96,7 @@ class Listing:
 
     @property
     def has_links(self) -> bool:
-        """Whether the rows have facts about links of this site, or links at different hosts. One host for all rows is
-        no fact about a row.
-        """
+        """Whether the rows have facts about links of this site, or links at different hosts."""
         links = {row.link for row in self.rows} - {""}
         return len(links) > 1 or any(row.verdict.code not in _FOREIGN for row in self.rows if row.link)
 

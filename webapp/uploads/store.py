@@ -171,7 +171,7 @@ class Uploads:
         return _upload(connection.execute(_ONE, {"number": new_row_number(connection, uploads, row)}).one())
 
     def get(self, number: int) -> Upload | None:
-        """Return an uploaded table, or None."""
+        """Return an uploaded table by its number, or None if it is unknown or deleted."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _upload(found[0]) if found else None
 
@@ -186,8 +186,8 @@ class Uploads:
         return None if stored is None else zlib.decompress(stored)
 
     def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
-        """Return at most ``limit`` uploads of an account, or with None of all, the newest first, with numbers below
-        ``below``.
+        """Return at most ``limit`` uploads with smaller numbers than ``below``, the newest first; of all accounts with
+        None.
         """
         if account is None:
             found = self.accounts.read(_PAGE, below=below, most=limit)
@@ -306,9 +306,7 @@ class Uploads:
         connection.execute(delete(uploads).where(uploads.c.id == number))
 
     def clear_rows(self, upload: int) -> None:
-        """Delete the outcomes of all rows of an upload, in several transactions, so that no other writer waits for
-        long.
-        """
+        """Delete the outcomes of all rows of an upload, in short transactions, so that other writers do not wait."""
         for part in PARTS:
             # PostgreSQL has no row here if the number is null.
             while (found := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)) and (

@@ -216,9 +216,7 @@ class Fragments:
         )
 
     def pending(self, event: Event, waits: KeepAlive | None = None) -> str:
-        """Return the HTML row of the request that the trace waits for after ``event``, or "". The next hop replaces
-        it.
-        """
+        """Return the HTML row of the request that the trace waits for after ``event``, or "". The next hop follows."""
         address = event.sent if isinstance(event, Start) else event.target if isinstance(event, Hop) else None
         if address is None or not uri.parse(address).is_web:
             return ""

@@ -78,7 +78,7 @@ def examine(
 
 
 def findings(site: Deployment) -> Iterator[HealthFinding]:
-    """Send the requests of all checks, and yield what is right or wrong. Raises :class:`~.deployment.NotAnswered`."""
+    """Send the requests of all checks, and yield a finding for each. Raises :class:`~.deployment.NotAnswered`."""
     is_answered = yield from site.reach()
     for check in CHECKS if is_answered else ():
         if (check.local or not site.is_local) and (check.urns or site.base.startswith("ark:")):

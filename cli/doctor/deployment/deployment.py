@@ -205,9 +205,7 @@ class Deployment:
         yield HealthFinding("url", "redirect", "warning", "redirect", message, change)
 
     def redirect_keeps_all(self, url: WebURL, following: WebURL, proxy: ReverseProxy | None) -> Iterator[HealthFinding]:
-        """Compare the targets of a redirect from one prefix to another with the requested ones, and yield the
-        differences.
-        """
+        """Compare the targets of a redirect between prefixes with the requested ones, and yield the differences."""
         lost: dict[str, list[tuple[str, str]]] = {}
         for probe in PROBES:
             sent = f"{self.base}{probe.rest}"
@@ -250,9 +248,7 @@ class Deployment:
             yield HealthFinding("url", "addresses", "error" if wrong else "ok", "addresses", message, change)
 
     def by_address(self, target: str) -> dict[str, SiteAnswer | HopFailed]:
-        """Return the answer of each address of the host by address; none for a single address or an application in
-        process.
-        """
+        """Return the answer of each address of the host; {} for one address or an application in this process."""
         sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor"}
         return hosts.by_address(self.url, target, sent) if self.is_on_network else {}
 

@@ -93,7 +93,9 @@ class Tokens:
         return created[0], secret
 
     def list(self, name: str) -> Sequence[Token]:
-        """Return all tokens of an account by their numbers, also revoked and expired ones. Raises AccountError."""
+        """Return all tokens of an account by their numbers, also revoked and expired ones. Raises AccountError
+        (``account-unknown``).
+        """
         account = self._accounts.get(name)
         if account is None:
             raise unknown(name)

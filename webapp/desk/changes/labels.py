@@ -110,8 +110,7 @@ def operation_label(number: int, action: str) -> str:
 
 @blueprint.app_template_global()
 def place_in_file(source: str) -> str:
-    """Return the recorded origin of a change for readers: a file and a line in their language, or another text as it
-    is.
+    """Return the origin of a change with a file and a line in the language of the reader. Other texts are unchanged.
 
     >>> place_in_file("a.csv, line 61").values["line"], place_in_file("noid")
     ('61', 'noid')

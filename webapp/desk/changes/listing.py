@@ -55,13 +55,11 @@ class ChangeEntry:
         return tuple(differences(event.before, event.after)) if event else ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return :meth:`.Event.as_dict` or :meth:`.Operation.as_dict`."""
+        """Return the JSON object of the change or the operation, as their :meth:`.Event.as_dict` does."""
         return self.event.event.as_dict() if self.event else self.operation.as_dict() if self.operation else {}
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield a row of a table for each value that the change set, at least one. An operation is one row. Absent
-        cells are omitted.
-        """
+        """Yield a row of a table for each value that the change set, or one. Absent cells are omitted."""
         row: dict[str, object] = {"when": rfc3339(self.when), "actor": self.actor}
         if self.operation:
             row |= {

@@ -152,9 +152,7 @@ def restore() -> AnyResponse:
 
 @blueprint.get("/name/publish", endpoint="ask_to_publish")
 def ask_to_publish() -> AnyResponse | str:
-    """Return the HTML page with the answer that visitors get when the reserved name ``name`` is live. Another name
-    redirects to its page.
-    """
+    """Return the page with the answer that visitors get when the reserved name ``name`` is live. Others redirect."""
     binding = _changeable(requested_name())
     if not binding.is_reserved:
         return see_other("desk.name", name=binding.identifier)

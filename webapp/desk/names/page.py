@@ -181,7 +181,7 @@ def _numbers(binding: Binding) -> Iterator[tuple[str, str]]:
 
 
 def response_of(binding: Binding) -> str:
-    """Return a phrase about the response that a visitor of a name gets."""
+    """Return a phrase about the response that a visitor of a name gets, such as "404: the name is reserved"."""
     if binding.is_reserved:
         if binding.is_hidden:
             if binding.embargo:

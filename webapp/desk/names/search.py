@@ -46,7 +46,7 @@ class SearchPage(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """A search: the text, and the filter that each list has."""
+    """A search: the ``text`` that the user typed, or "", and the ``filter`` that each selection of names has."""
 
     text: str = ""
     filter: Selection = field(default_factory=Selection)
