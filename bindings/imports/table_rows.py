@@ -175,7 +175,8 @@ class TableRows(Source[Summary]):
     def read(self, size: int) -> SourceBlock:
         """Return the next rows, or what a check has decided about them."""
         if self._next_block is not None and self._blocks is not None:
-            decided = self._blocks.get(self._next_block)
+            with _without_garbage_collection():
+                decided = self._blocks.get(self._next_block)
             return SourceBlock([decided], decided.rows, self._next_block + 1 == len(self._blocks))
         number = self._look_ahead(size + 1)
         rows = self._ahead[:size]
@@ -222,19 +223,19 @@ class TableRows(Source[Summary]):
 
     def decide(self, transaction: Transaction, items: Sequence[Any]) -> Iterator[Written]:
         """Decide about rows, or return the changes that a check has decided if they are still right."""
-        if items and isinstance(decided := items[0], DecidedBlock):
-            changes = self._still(transaction, decided)
-            if changes is not None:
-                self._count(decided)
-                for row, other in decided.others:
-                    self._record_again(row, other, transaction)
-                yield from changes
-                return
-            # A name or a rule was changed since the check. Decide again about the rows from here on.
-            self._next_block, self._read_rows, self._ahead = None, None, []
-            self._look_ahead(decided.rows)
-            items = self._ahead[: decided.rows]
         with _without_garbage_collection():
+            if items and isinstance(decided := items[0], DecidedBlock):
+                changes = self._still(transaction, decided)
+                if changes is not None:
+                    self._count(decided)
+                    for row, other in decided.others:
+                        self._record_again(row, other, transaction)
+                    yield from changes
+                    return
+                # A name or a rule was changed since the check. Decide again about the rows from here on.
+                self._next_block, self._read_rows, self._ahead = None, None, []
+                self._look_ahead(decided.rows)
+                items = self._ahead[: decided.rows]
             yield from self._apply(transaction, items)
 
     def _still(self, transaction: Transaction, block: DecidedBlock) -> list[Written] | None:

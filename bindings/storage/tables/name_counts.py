@@ -79,6 +79,12 @@ _ADDED = " FROM added"
 _RECORDED = " FROM bindings"
 _STATED = ("key", "status", "created", "kind", "once_public")
 _TEXTS = ("metadata", "alternates")
+_SHOULDER = "instr(key, '/') + 1"
+_START = (
+    f"CASE WHEN substr(key, 1, 4) = 'ark:' AND substr(key, {_SHOULDER}, 2) GLOB '[A-Za-z][0-9]' "
+    f"THEN substr(key, 1, {_SHOULDER} + 1) ELSE key END AS key"
+)
+_STATED_BESIDE = "status, substr(created, 1, 7) AS created, kind, once_public"
 
 
 def _sqlite_statements(act: str) -> dict[str, tuple[str, str]]:
@@ -184,7 +190,13 @@ ADDED_TRIGGERS = tuple(f"bindings_{what}_insert" for what in _sqlite_statements(
 def add_many(connection: Connection, last: int) -> None:
     """Count the names with row numbers above ``last`` in an SQLite file, which :data:`ADDED_TRIGGERS` did not count."""
     new = f" FROM bindings WHERE rowid > {last}"
-    groups = " UNION ALL ".join(_groups("sqlite", "", "1", new))
+    names, *texts = _groups("sqlite", "", "1", new)
+    # Most names have one letter and a digit behind the NAAN. For their group, a name without the rest is enough, and is
+    # counted with the others of its kind.
+    start = f"{_START}, {_STATED_BESIDE}"
+    same = f"SELECT count(*) AS number, {start} {new} GROUP BY {', '.join(map(str, range(2, 2 + len(_STATED))))}"
+    names = f"SELECT 'names' AS kind, {_value('sqlite', '')} AS value, number FROM ({same})"
+    groups = " UNION ALL ".join([names, *texts])
     for statement in (
         f"{_INTO} SELECT kind, value, 0, sum(number) FROM ({groups}) WHERE true GROUP BY kind, value {_ADD}",
         f"{_INTO} SELECT 'sample', key, 0, 1{new} AND random() % {SAMPLED} = 0 ON CONFLICT DO NOTHING",
