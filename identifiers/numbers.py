@@ -27,6 +27,7 @@ _ISSN = re.compile(rf"(?i:{_URN}([ep]?-?ISSN(?:-L)?)[\s:]*)?({_ISSN_DIGITS}){_AF
 _NBN = re.compile(r"(?i:(?:URN[\s:]++)?nbn)[\s:]\s*+([A-Za-z]{2}[:\-]\S+)")
 _UUID = re.compile(r"(\{)?([0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})(?(1)\})")
 # The number in an address, such as that of the ISSN Portal.
+_NAMED = re.compile("[Ii][Ss][Bb][Nn]|[Ii][Ss][Ss][Nn]")
 _IN_ADDRESS = re.compile(rf"(?<=[/?&])(?i:(ISBN)|(ISSN))[/=:]({_ISBN_DIGITS}|{_ISSN_DIGITS})(?![\w\-])")
 _LABELLED = re.compile(
     rf"(?<![\w:./\-])(?i:ISBN(?:-?1[03])?[\s:]{{1,3}}{_ISBN_DIGITS}|[ep]?-?ISSN(?:-L)?[\s:]{{1,3}}{_ISSN_DIGITS})(?![\w\-])"
@@ -126,7 +127,7 @@ def suggestion(text: str) -> Suggestion | None:
         meant = f"ark:/{found[1]}/{found[2]}"
     elif (found := _MISTYPED_LABEL.fullmatch(text) or _LABEL_IN_ADDRESS.match(text)) is not None:
         meant = f"ark:/{found[1]}/{without_closing(found[2])}"
-    elif "://" in text and (found := _IN_ADDRESS.search(text)) is not None:
+    elif "://" in text and _NAMED.search(text) is not None and (found := _IN_ADDRESS.search(text)) is not None:
         return suggestion(f"{found[1] or found[2]} {found[3]}")
     return Suggestion(meant, ("missing-label",)) if meant is not None and reads(meant) else None
 
