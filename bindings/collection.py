@@ -371,9 +371,10 @@ class Bindings:
     def list_events(
         self, selection: EventSelection | None = None, *, cursor: int | None = None, limit: int = 100
     ) -> EventPage:
-        """Return a page of the changes of all names, the newest first. A table file has no recorded changes.
+        """Return a page of the changes of names, the newest first. A table file has no recorded changes.
 
-        ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all. ``cursor`` is
+        ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all changes that
+        belong to no operation. Those of an operation are selected by its number. ``cursor`` is
         :attr:`EventPage.next` of the page before. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
         (``list-limit``).
 

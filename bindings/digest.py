@@ -162,7 +162,9 @@ class Recent:
         self._codes: tuple[str, ...] = ()
 
     def facts(self) -> list[DigestFact]:
-        """Return facts that are at most :data:`KEPT_SECONDS` old. If the store cannot be read, each is a problem."""
+        """Return facts that are at most :data:`KEPT_SECONDS` old. If the store cannot be read, each is a problem,
+        except about the disk, which is still checked.
+        """
         now = self._clock()
         if self._kept is None or now >= self._kept[0]:
             try:

@@ -108,7 +108,9 @@ class RuleCache:
         self._next_look = float("-inf")
 
     def branding(self) -> Branding:
-        """Return the recorded branding of the public pages, or the last known one if the store cannot be read now."""
+        """Return the recorded branding of the public pages, or the last known one if the store cannot be read now. It
+        is empty, and nothing is raised, if the store was never read.
+        """
         try:
             self._current()
         except BindingsUnavailable:

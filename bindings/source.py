@@ -39,7 +39,7 @@ class StoredSource:
         self._rule_cache = rule_cache
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of bound names by their keys. Raises :class:`BindingsUnavailable`."""
+        """Return the bindings of recorded names by key, also reserved and withdrawn ones. Unknown keys are omitted."""
         return self._opening.store.fetch(keys)
 
     def stored_redirect(self, key: str) -> StoredRedirect | None:

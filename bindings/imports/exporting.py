@@ -116,7 +116,7 @@ def name_lines(
     """Yield the lines of a table of names from one snapshot: those of the first selection of ``chain`` come first.
 
     The arguments are those of :func:`export_table`. A line of JSON is the object that :meth:`.Binding.as_listed`
-    returns. Raises :class:`BindingsUnavailable` if the database cannot be read.
+    returns. Raises :class:`BindingsUnavailable` if the database cannot be read, and TypeError for a table file.
     """
     store = bindings.store
     if not isinstance(store, DatabaseStore):

@@ -58,9 +58,9 @@ def export_history(
     """Write all changes of all names in a database to a binary file. Return the number of records of each kind.
 
     The file has events, operations, rules and prefix records with their history, counters and UUIDs, but no accounts.
-    With ``since``, it has only operations and events from that time on, and cannot be restored. ``progress`` is called
-    with the number of lines. Raises :class:`UnreadableBinding`, :class:`BindingsUnavailable`, and OSError if the file
-    cannot be written.
+    With ``since``, its operations and events are those from that time on, and it cannot be restored. ``progress`` is
+    called with the number of lines. Raises :class:`UnreadableBinding`, :class:`BindingsUnavailable`, and OSError if the
+    file cannot be written.
     """
     head = {
         "format": FORMAT,

@@ -32,7 +32,7 @@ class ImportEffect(NamedTuple):
 
 class NotedLine(NamedTuple):
     """A line of an imported table that has an error or a warning. ``identifier`` is the text in its column
-    "identifier", or else its resource, in quotation marks.
+    "identifier", or else its resource, cut after 100 characters.
     """
 
     line: int

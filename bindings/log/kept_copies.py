@@ -93,7 +93,9 @@ OLD = union_all(*(select(literal(1)).select_from(table).where(is_old) for table,
 
 
 def limits(now: datetime) -> dict[str, str]:
-    """Return the times before which copies are old, as the parameters of the query :data:`OLD`."""
+    """Return the times before which copies are old, in RFC 3339, as the parameters of the query :data:`OLD`: each has
+    the name of its table after ``before_``.
+    """
     return {f"before_{table.name}": rfc3339(now - old.after) for table, old in _LIMITED.items()}
 
 

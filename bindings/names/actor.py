@@ -43,8 +43,8 @@ class Actor:
 
     @classmethod
     def of(cls, actor: Actor | str | None) -> Actor:
-        """Return an actor for an argument ``actor``. Raises :class:`BindingError` (``actor-text``) for an unusable
-        name.
+        """Return an actor for an argument ``actor``: itself, one with this name only, or for None one without a name.
+        Raises :class:`BindingError` (``actor-text``) for a name that is empty, too long or has control characters.
         """
         result = actor if isinstance(actor, Actor) else Actor(name=actor)
         if result.name is not None:
@@ -61,11 +61,11 @@ class Actor:
 
     @property
     def reads_reserved(self) -> bool:
-        """Whether the actor can read reserved names, and be warned of them."""
+        """Whether the actor can read all reserved names, and be warned of them. True here; a subclass can deny it."""
         return True
 
     def may_read(self, binding: Binding) -> bool:
-        """Return whether the actor can read a recorded name."""
+        """Return whether the actor can read a recorded name. True here; a subclass can deny reserved ones."""
         return True
 
     def require_granted(self, key: str) -> None:
@@ -74,7 +74,9 @@ class Actor:
             raise BindingError("not-granted", identifier=key)
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
-        """Return the error of a change of a recorded name: that of a missing grant, or ``error``."""
+        """Return the error to show for a refused change. Without a grant it is ``not-granted`` instead of ``error``,
+        which could tell about names of others.
+        """
         return error if self.may_change(key) else BindingError("not-granted", identifier=key)
 
     def check(self, before: Binding | None, change: Change) -> None:

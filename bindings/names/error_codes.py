@@ -31,7 +31,8 @@ class ErrorCode:
 
     - ``title``: what is wrong, in one sentence without a full stop. ``expected``: what is accepted instead.
     - ``reference``: the rule. "Ararat" marks a rule that no standard contains.
-    - ``status``: the HTTP status of the JSON API and the desk. 422 means that a value is not valid.
+    - ``status``: the HTTP status of the JSON API and the desk. 422 means that a value is not valid. ``exit_code`` is
+      that of a command.
     - ``about``: the argument of :class:`~ararat.middleware.Bindings` that is wrong, or None, as for the content of a
       file.
     - ``repeats``: whether a client can repeat a request with the status 503 by itself.

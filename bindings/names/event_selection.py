@@ -14,9 +14,11 @@ from .errors import BindingError
 
 @dataclass(frozen=True, kw_only=True)
 class EventSelection:
-    """The conditions that select changes of names for a list. None means no condition.
+    """The conditions that select changes of names for a list. None means no condition, except for ``operation``.
 
-    - ``operation``: the number of an operation; None selects the changes of one name, and not those of operations.
+    - ``operation``: the number of the operation whose changes are selected. None selects only the changes that belong
+      to no operation, which were made one by one.
+    - ``prefix``: the beginning of normal forms. ``actor``: the whole name of the actor.
     - ``since``, ``before``: times in UTC. The time of ``since`` is included, that of ``before`` is not.
     """
 

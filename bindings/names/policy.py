@@ -177,7 +177,8 @@ def promise_persistence(
     existing: Binding, persistence: str, availability: str | None, now: datetime, *, published: bool
 ) -> Change:
     """Return the change that adds to a live name the promise that it is persistent. ``availability`` is "lifetime" or
-    "subinfinite"; None is that of the policy. Raises :class:`BindingConflict` for a reserved or withdrawn name.
+    "subinfinite"; None is that of the policy. Without ``published``, the availability states that the thing is not
+    published. Raises :class:`BindingConflict` for a reserved or withdrawn name.
     """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)

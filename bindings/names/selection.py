@@ -60,7 +60,7 @@ class Selection:
     - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.
     - ``created_since``, ``created_before``, …: times in UTC. "since" includes its time, "before" does not.
-    - ``public``: whether to omit reserved names.
+    - ``public``: whether to omit reserved names that were never public.
     - ``listed``: "now" for names that are in feeds, or "ever" for those that are or were while they were public. A
       store without a history knows the present only.
     - ``hold``: "yes" for names with a hold that lasts at ``now``, "no" for names without one, "any" also for ended

@@ -87,8 +87,8 @@ def instant(value: object) -> datetime:
 
 
 def shown(text: object, most: int = 60) -> str:
-    r"""Return a text that a user entered in quotation marks for a message, cut after ``most`` characters, with hidden
-    characters escaped.
+    r"""Return a text that a user entered as it is shown in a message, without quotation marks: cut after ``most``
+    characters (with "..."), hidden characters and backslashes escaped. Another value is shown by its ``repr()``.
 
     >>> print(shown("Slg. Wei\u00df\u202e 6"))
     Slg. Weiß\u{202e} 6

@@ -83,7 +83,8 @@ def move(source: str, destination: str) -> Plan:
 
 def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
     """Return the plan of an operation that replaces targets by the URLs to which they redirect. ``urls`` maps each name
-    to its target when it was traced, and the new one. A name whose target has changed since then is left alone.
+    to its target when it was traced, and the new one. A name that has another target now, or is not live, is left
+    alone.
     """
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:

@@ -42,9 +42,9 @@ class JobNames(PlanNames):
         self._job = job
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
-        """Record the distinct keys of the names that the job will change, instead of earlier ones. Return their number.
-        Raises :class:`BindingError` (``operation-large``) for more than :data:`MAX_NAMES`. ``beat`` is called in each
-        transaction with its connection and the number so far.
+        """Record the keys of the names that the job will change, which must differ, instead of earlier ones. Return
+        their number. Raises :class:`BindingError` (``operation-large``) for more than :data:`MAX_NAMES`. ``beat`` is
+        called in each transaction with its connection and the number so far.
         """
         self.clear()
         remaining, number, rhythm = iter(keys), 0, BlockPace(self._bindings.location)

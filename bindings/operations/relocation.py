@@ -107,8 +107,9 @@ def set_passthrough(
     """Set for many names whether the rest of a longer identifier is appended to their targets. The targets stay.
 
     ``passthrough`` is False, True for the rest in normal form, or "given" for the rest as requested. The names begin
-    with ``prefix``, such as ``ark:12345/x5``. Withdrawn names are left alone, and names without a target that can be
-    extended. The other arguments and the errors are those of :func:`relocate_prefix`.
+    with ``prefix``, such as ``ark:12345/x5``. Withdrawn names are left alone. Unless it is False, so are URNs, and
+    names without a target that can be extended. The other arguments and the errors are those of
+    :func:`relocate_prefix`.
     """
     from ..storage.writing.operations import KeyRange
 

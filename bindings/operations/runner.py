@@ -197,8 +197,8 @@ class OperationRun(Generic[R]):
         self._is_kept = False  # whether a connection is open between the transactions
 
     def begun(self) -> int | None:
-        """Return the number of the operation that an earlier process began and :meth:`write` continues without a
-        check.
+        """Return the number of the operation that an earlier process began, and go to its next block, so that
+        :meth:`write` continues it without a check. None if there is none.
         """
         with self._bindings.transaction() as transaction:
             found = progress.read(transaction, self._number)

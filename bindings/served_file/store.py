@@ -269,10 +269,10 @@ class FileStore:
         return []
 
     def recorded_branding(self) -> None:
-        """Return None, because a file has only names."""
+        """Return None, because a table file has no branding."""
 
     def recorded_brandings(self) -> list[str]:
-        """Return an empty list, because a file has only names."""
+        """Return an empty list, because a table file has no branding."""
         return []
 
     @contextmanager

@@ -170,8 +170,8 @@ def read_table(
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Raise :class:`TableError` if a new version of a table file deletes a name, assigns it to another resource, or
-    restores or publishes it without a status.
+    """Raise :class:`TableError` if a new version of a table file deletes or reserves a public name, assigns it to
+    another resource, or restores or publishes a name without a status. A reserved name can be deleted.
     """
     if old.digest == new.digest:
         return

@@ -56,8 +56,8 @@ class RecordedNames(NamedTuple):
 
     def of_things(self, keys: Iterable[str], prefix: str, *, withdrawn: bool = True) -> dict[str, dict[str, str]]:
         """Return the names of things by the ``keys`` of the things (:func:`checked_key`), up to two for each spelling
-        of a key, each with its resource. A key is a current or further number of a thing, or else its resource,
-        compared in NFC.
+        of a key, each with its resource; an empty dict for an unknown key. A key is a current or further number of
+        a thing, or else its resource, compared in NFC. The names begin with ``prefix``.
         """
         spellings = {key: {key, *(() if key.isascii() else _spellings(key))} for key in keys}
         texts = {each for several in spellings.values() for each in several}
@@ -77,7 +77,9 @@ class RecordedNames(NamedTuple):
         }
 
     def formerly(self, keys: Iterable[str], prefix: str, *, withdrawn: bool = True) -> dict[str, dict[str, str]]:
-        """Return the names with their resources for each key that is a former number of their things."""
+        """Return the names with their resources for each key that is a former number of their things. Other keys are
+        left out. ``prefix`` and ``withdrawn`` limit the names as in :meth:`of_things`.
+        """
         found: dict[str, dict[str, str]] = {}
         for number, name, _, resource, _ in self._sharing("former", keys, prefix, withdrawn=withdrawn):
             found.setdefault(number, {})[name] = resource or number

@@ -267,10 +267,10 @@ class PageSlots:
         return sum(page.began > since for page in [*self._running])
 
     def begin(self, client: str | None) -> RunningPage | None:
-        """Occupy a slot for the page that this thread computes, and pass the result to :meth:`end`. It is None for a
-        part of a page, which needs no further slot. If all slots are in use, the thread waits for up to
-        :data:`PAGE_SECONDS`. Few can wait; a client with fewer pages takes the place of one with more. Raises
-        :class:`.Busy`.
+        """Occupy a slot for the page that this thread computes, and pass the result to :meth:`end`. A part of an open
+        page needs no further slot: the result is that page, or None if another thread frees its slot. If all slots are
+        in use, the thread waits for up to :data:`PAGE_SECONDS`. Few can wait; a client with fewer pages takes the place
+        of one with more. Raises :class:`.Busy`.
         """
         own = self._own.page
         if own is not None and own.is_open:

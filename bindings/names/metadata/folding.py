@@ -184,7 +184,8 @@ def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
 
 
 def rarest(part: str) -> str:
-    """Return the piece of a word of a query that few texts have, to look up in an index: the longest word with a digit.
+    """Return the piece of a word of a query that few texts have, to look up in an index. Of a long address, it is the
+    longest word with a digit; every other word is returned whole.
 
     >>> rarest("h45 example org c0 12345"), rarest("objekt 17"), rarest("inv 1901 0001")
     (' 12345', 'objekt 17', 'inv 1901 0001')
@@ -198,7 +199,8 @@ def rarest(part: str) -> str:
 
 
 def trigrams(part: str) -> list[str]:
-    """Return the pieces of three characters that together cover a part of a word, for an index of trigrams.
+    """Return the pieces of three characters that together cover a part of a word of at least three, in order, for an
+    index of trigrams.
 
     >>> trigrams("objekt 1")
     ['obj', 'ekt', 't 1']

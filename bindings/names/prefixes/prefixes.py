@@ -298,7 +298,9 @@ class PrefixRecords:
                 yield record
 
     def delegation(self, key: str) -> PrefixRecord | None:
-        """Return the record of the longest prefix, if it delegates an unbound name to another resolver."""
+        """Return the record of the longest prefix of an unbound name if it is delegated or retired, and has the address
+        of a resolver or page. Otherwise return None: a shorter prefix does not count.
+        """
         record = next(self.above(key), None) if self._has_closed else None
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 

@@ -27,7 +27,7 @@ rows that contain the name."""
 
 class Old(NamedTuple):
     """The age of old copies: ``after`` the time in the column ``since``, or the end of the job of the row. ``way`` is
-    how they are deleted then.
+    how they are deleted then: "emptied" (the row stays) or "rows".
     """
 
     since: str | None

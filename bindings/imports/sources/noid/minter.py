@@ -52,8 +52,8 @@ class Minter:
         return None
 
     def counter(self) -> Counter | None:
-        """Return a counter with which ``ararat mint`` continues the series, or None if its names have several kinds of
-        characters. For a sequential minter, the order is the same.
+        """Return a counter with which ``ararat mint`` continues the series. For a sequential minter, the order is the
+        same. None if it cannot, as for names with several kinds of characters, or if :meth:`fault` returns a reason.
         """
         template = self._template()
         if template is None or self.fault():
