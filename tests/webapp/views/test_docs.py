@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
@@ -256,6 +258,23 @@ def test_a_translated_page_has_the_parts_of_the_english_page(client, read_page, 
         assert len(page.all(tag)) == len(english.all(tag)), tag
     links = [[each.attributes["href"] for each in one.all("a")] for one in (page, english)]
     assert sorted(links[0]) == sorted(links[1])
+
+
+def plain(label):
+    """Return a label without numbers, in which all spaces are equal."""
+    return " ".join(re.sub(r"%\(\w+\)s|…", " ", label).split())
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_the_page_on_the_desk_names_buttons_and_fields_as_they_are(language):
+    docs = Path(__file__).parents[3] / "docs"
+    text = (docs / "desk.md" if language == "en" else docs / language / "desk.md").read_text("utf-8")
+    shown = {plain(label) for label in re.findall(r"\*\*([^*]+)\*\*", text)}
+    with (docs.parent / f"webapp/language/po/{'de' if language == 'en' else language}.po").open("rb") as file:
+        messages = [message.id if language == "en" else message.string or () for message in read_po(file) if message.id]
+    known = {plain(each) for message in messages for each in ([message] if isinstance(message, str) else message)}
+    assert len(shown) > 50
+    assert shown - known == {"CSV", "JSON Lines"}  # names of formats
 
 
 def test_the_curators_pages_are_french_and_german():
