@@ -408,7 +408,7 @@ class Accounts:
         forget_attempts(connection, account.name)
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
-        """Return an enabled account and the hash of its password, or None without one. Other names give twice None."""
+        """Return an enabled account and its hash, which is None without a password. Both are None for another name."""
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 

@@ -146,7 +146,7 @@ class Jobs:
         return [job for row in self.accounts.read(_FAILED) if (job := _job(row)).has_stopped]
 
     def is_full(self, connection: Connection, account: int) -> bool:
-        """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run."""
+        """Return whether an account has :data:`MAX_UNFINISHED` jobs or more that wait or run, read in a transaction."""
         return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UNFINISHED
 
     def is_reading(self, job: Job) -> bool:

@@ -55,7 +55,7 @@ class ChangeEntry:
         return tuple(differences(event.before, event.after)) if event else ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON object of the change or the operation, as their :meth:`.Event.as_dict` does."""
+        """Return the JSON object of the change of one name, or else of the operation on many names."""
         return self.event.event.as_dict() if self.event else self.operation.as_dict() if self.operation else {}
 
     def rows(self) -> Iterator[dict[str, object]]:

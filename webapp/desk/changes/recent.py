@@ -96,7 +96,7 @@ def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
 
 
 def lines(entries: Iterable[ChangeEntry]) -> list[ChangeLine]:
-    """Return changes, the newest first, as lines: one for the next changes of an actor within ten minutes."""
+    """Return lines of changes, the newest first: one for consecutive changes of an actor within ten minutes."""
     found: list[list[ChangeEntry]] = []
     for entry in entries:
         first = found[-1][0] if found else None

@@ -54,7 +54,7 @@ class NameFilters:
         return bool(self.given.keys() - {"sort"})
 
     def sorted_by(self, sort: Sort) -> Ordering:
-        """Return the order that a click on the heading of a column selects, and the current order of this column.
+        """Return the order that a click on the heading of the column ``sort`` selects, and its current direction.
 
         >>> read_filters({"sort": "title"}).sorted_by("title")
         Ordering(sort='-title', current='ascending')
