@@ -46,7 +46,9 @@ MAX_LISTED = 1000
 
 
 class HoldChange(NamedTuple):
-    """The result of a request to put a name or prefix on hold, or to release it: "held", "unchanged" or "released"."""
+    """The result of a request to put a name or prefix on hold, or to release it. ``outcome`` is "held", "unchanged" or
+    "released". ``of`` is the key of the name or prefix, and ``kind`` "name" or "prefix".
+    """
 
     outcome: str
     of: str
@@ -64,7 +66,9 @@ class Holding(NamedTuple):
     is_current: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the hold as a JSON object. Times are RFC 3339 in UTC."""
+        """Return the hold as a JSON object: the members of :meth:`.Hold.as_dict`, and "since", "actor" and "current".
+        Times are RFC 3339 in UTC.
+        """
         since = None if self.since is None else rfc3339(self.since)
         return {**self.hold.as_dict(), "since": since, "actor": self.actor, "current": self.is_current}
 

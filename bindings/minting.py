@@ -250,7 +250,9 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
 
 
 class Drawing:
-    """A source of new names, in a transaction that excludes other writers. Names in ``drawn`` are not drawn again."""
+    """A source of new names, in a transaction that excludes other writers. Names in ``drawn`` are not drawn again: at
+    first ``others``, then all that it has returned.
+    """
 
     def __init__(
         self,

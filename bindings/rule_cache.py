@@ -30,7 +30,9 @@ SECONDS_HELD = 1.0
 
 
 class RuleSource(Protocol):
-    """The interface to the part of a store that :class:`RuleCache` keeps in memory."""
+    """The interface to the part of a store that :class:`RuleCache` keeps in memory. The methods return what those of
+    :class:`.stores.Store` return, and raise :class:`BindingsUnavailable`.
+    """
 
     def rules_version(self) -> str:
         """Return a text that differs after each change of a rule, a prefix record, a hold or the branding."""

@@ -124,7 +124,7 @@ class Store(Protocol):
 
     @property
     def recorded(self) -> RecordedNames | None:
-        """Return the lookups of recorded names for the warnings about new ones. None if the store is only read."""
+        """The lookups of recorded names for the warnings about new ones. None for a table file."""
         ...
 
     @property
@@ -138,7 +138,7 @@ class Store(Protocol):
         ...
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of normal forms by key. Keys that are not bound are omitted."""
+        """Return the bindings of normal forms by key, also reserved and withdrawn ones. Unknown keys are omitted."""
         ...
 
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
@@ -168,7 +168,7 @@ class Store(Protocol):
         ...
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return the actions of the last changes of names by key. Keys that are not bound are omitted."""
+        """Return the actions of the last changes of names by key. Keys that are not recorded are omitted."""
         ...
 
     def history(self, identifier: str) -> list[Event]:

@@ -95,8 +95,8 @@ class People(NamedTuple):
 
 
 def of_name(here: Binding, there: Binding, now: datetime) -> list[tuple[str, Change]]:
-    """Return what narrows a name, each with its change, in order: a hold, the omission from lists, a later publication,
-    and for a public name a withdrawal, or the undo of its publication.
+    """Return what narrows the name ``here`` as it is ``there``, each with its change, in order: a hold, the omission
+    from lists, a later publication, and for a public name a withdrawal, or the undo of its publication.
     """
     done: list[tuple[str, Change]] = []
 
@@ -138,7 +138,9 @@ def of_prefix(here: PrefixRecord | None, there: PrefixRecord, now: datetime) -> 
 def carry_over_prefixes(
     transaction: Transaction, records: Sequence[PrefixRecord], now: datetime, actor: str | None, *, dry_run: bool
 ) -> list[Narrowed]:
-    """Delegate, retire and hold prefixes as ``records`` are, and return what changed."""
+    """Delegate, retire and hold prefixes as ``records`` are, where they are more open here. Return what changed, or
+    with ``dry_run`` what would.
+    """
     done: list[Narrowed] = []
     for there in records:
         here = transaction.get_prefix(there.prefix)
@@ -235,7 +237,9 @@ def missing(here: People, there: People, now: datetime) -> Iterator[Narrowed]:
 def carry_over_people(
     transaction: Transaction, there: People, now: datetime, actor: Actor, *, dry_run: bool
 ) -> list[Narrowed]:
-    """Disable accounts, revoke tokens and take rights as in newer data, with an entry in the audit for each."""
+    """Disable accounts, revoke tokens and take rights as in newer data, with an entry in the audit for each. Return
+    what changed, or with ``dry_run`` what would.
+    """
     here = People.read(lambda query: map(tuple, transaction.connection.exec_driver_sql(query)))
     done: list[Narrowed] = []
     for narrowed, statement in wider(here, there):

@@ -100,7 +100,9 @@ class ComparedName(NamedTuple):
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
-    """Return the warnings of :func:`warnings_about` for each name before it is recorded."""
+    """Return the warnings of :func:`warnings_about` for each name before it is recorded, in order. They are empty for
+    a table file.
+    """
     recorded = bindings.store.recorded
     if recorded is None:
         return [[] for _ in names]
@@ -116,7 +118,8 @@ def warnings_inside(
     fetch: Callable[[list[str]], Mapping[str, Binding]] | None = None,
 ) -> list[list[NameWarning]]:
     """Return the warnings of :func:`warnings_about` for each name that a transaction records. ``recorded`` looks names
-    up, and ``fetch`` returns their bindings, by default those of the database.
+    up, and ``fetch`` returns their bindings, by default those of the database. For an actor who cannot read reserved
+    names, there are none about other names.
     """
     if not transaction.actor.reads_reserved or not any(each.is_new or each.shared for each in names):
         # A warning can name a reserved name.

@@ -49,7 +49,9 @@ _SIGNED = (
 
 
 def target_warnings(target: str | None) -> list[NameWarning]:
-    """Return warnings about a stored target that is valid and almost surely wrong. None has no warnings."""
+    """Return warnings about a stored target that is valid and almost surely wrong, such as ``target-local``,
+    ``target-several`` or ``target-session``. None has no warnings.
+    """
     if not target:
         return []
     # A quick check, because an import calls the function for each row: most targets have none of these.

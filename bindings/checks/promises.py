@@ -35,8 +35,8 @@ _BATCH = 500
 
 def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[str] = ()) -> Iterator[NameFinding]:
     """Check the names that are promised as persistent. Yield those that break the promise, for example by a dead
-    target. ``dead`` looks recorded traces up (``ararat rounds``). ``hosts`` are hosts of the site, besides those of the
-    prefix records. Raises :class:`BindingsUnavailable`.
+    target. ``dead`` returns, of keys, those whose target is recorded as dead, each with a sentence. ``hosts`` are hosts
+    of the site, besides those of the prefix records. Raises :class:`BindingsUnavailable`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

@@ -170,7 +170,9 @@ def _forget_resources(connection: Connection, key: str, resources: Collection[st
 
 
 def protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:
-    """Disable or enable triggers. Other connections never see the tables without them."""
+    """Disable (``on=False``) or enable these triggers in a transaction, so that it can change events. Other
+    connections never see the tables without them.
+    """
     chosen_triggers = [each for each in triggers.triggers(transaction.dialect_name) if each.name in trigger_names]
     for name, table, create in chosen_triggers:
         if transaction.dialect_name == "postgresql":

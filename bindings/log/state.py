@@ -94,6 +94,6 @@ def record_published(connection: Connection, size: int) -> None:
 
 
 def assigned(connection: Connection) -> int:
-    """Return the number of log entries that have a number, also in no recorded tree yet."""
+    """Return how many changes have a number in the log, with those that are in no recorded tree yet."""
     last = connection.execute(select(func.max(log_entries.c.entry))).scalar()
     return 0 if last is None else last + 1

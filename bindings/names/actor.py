@@ -23,7 +23,7 @@ class Actor:
     - ``grants``: the prefixes of the names that it can change; None means all names. Another name raises
       :class:`BindingError` with the code ``not-granted``.
     - ``operation``: the word for the audit, such as "bind". None writes no row to the audit.
-    - ``account``, ``token``: their numbers for the audit.
+    - ``account``, ``token``, ``address``: the numbers of both, and the IP address of the client, for the audit.
     - ``max_names``: the maximum number of names of an operation on many names; None means any.
     - ``at_end``: functions that write further rows at the end of each transaction. If one raises, nothing is written.
 

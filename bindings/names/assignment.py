@@ -60,7 +60,9 @@ Outcome = Literal[
 
 
 class Change(NamedTuple):
-    """A permitted change of one name. ``action`` is for the history; it is None if nothing is written."""
+    """A permitted change of one name. ``outcome`` is for the caller, such as "claimed", and ``after`` the new binding.
+    ``action`` is for the history, such as "updated"; it is None if nothing is written.
+    """
 
     outcome: Outcome
     after: Binding
@@ -426,7 +428,8 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 
 
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
-    """Return the changes with which a recorded name gets the stated fields, also another status. With ``relocate``, the
+    """Return the changes with which a recorded name gets the stated fields, also another status, in the order in which
+    they are written: a withdrawn name is restored first, and a live one withdrawn last. With ``relocate``, the
     caller decides that a new place has the same resource. Raises :class:`BindingConflict` like the other functions.
     """
     if fields.embargo is not None and not existing.is_reserved:

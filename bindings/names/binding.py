@@ -237,7 +237,9 @@ class Hold(NamedTuple):
         return self.public_from is not None and self.public_from <= now
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the hold as a JSON object. The time is RFC 3339 in UTC."""
+        """Return the hold as a JSON object with the members "name" or "prefix", "until" (RFC 3339 in UTC) and
+        "reason".
+        """
         return {"prefix" if self.is_prefix else "name": self.of, "until": rfc3339(self.until), "reason": self.reason}
 
 

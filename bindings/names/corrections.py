@@ -113,7 +113,8 @@ _LOOK_ALIKES = str.maketrans("oli", "011")
 
 
 def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
-    """Return the probable corrections of an unbound name, the most probable first.
+    """Return the keys that an unbound name probably means, the most probable first. They are not looked up. An ARK is
+    tried in lower case, without look-alikes (1 for l), and with the right check character after one change.
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']

@@ -22,10 +22,12 @@ EMPTIED = "emptied"
 class Operation(NamedTuple):
     """One recorded change of many names. Numbers increase, and they can have gaps.
 
-    - ``finished``: the end in UTC; None for an operation that did not end.
+    - ``action``: such as "import", "relocate" or "undo". ``started``, ``finished``: the begin and the end in UTC; None
+      for an operation that did not end.
     - ``parameters``: the file, the prefixes and other values of the operation.
     - ``names``: the number of changed names.
-    - ``undone_by``: the number of the operation that undid this one. None if that was itself undone.
+    - ``undoes``, ``undone_by``: the number of the operation that this one undid, and of the one that undid this. None
+      if that was itself undone.
     """
 
     number: int

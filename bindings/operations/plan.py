@@ -152,8 +152,9 @@ NO_NAMES = Plan("edit", {}, lambda transaction: (), lambda transaction, keys: it
 def decided(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
-    """Decide about each name, count the outcomes in ``result``, and return the changes. ``digest`` gets what a person
-    compares in a preview.
+    """Decide about each name at the time ``now``, note outcomes, refusals and warnings in ``result``, and return the
+    changes to write. ``digest`` gets what a person compares in a preview. A name that the actor may neither read
+    nor change is left out, except by an undo.
     """
     changes: list[Change] = []
     compared: list[ComparedName] = []

@@ -114,7 +114,7 @@ class Source(Protocol[R]):
         """Begin a check in blocks, which writes no name."""
 
     def begin(self, transaction: Transaction) -> None:
-        """Prepare a transaction."""
+        """Prepare for the decisions in a transaction, such as by reading its prefix records. It is called first."""
 
     def decide(self, transaction: Transaction, items: Sequence[Any]) -> Iterable[Written]:
         """Decide about the items of a block, note it in the result, and return what to write."""

@@ -67,7 +67,7 @@ class Dialect:
         return f"{column} IN ({query})" if self.is_sqlite else f"{column} = ANY(ARRAY({query}))"
 
     def contains(self, column: str) -> str:
-        """Return the condition that the text ``column`` contains a text."""
+        """Return the condition that the text ``column`` contains a text, its one parameter."""
         return f"{self.find}({column}, ?) > 0"
 
     def in_bytes(self, text: str) -> str:

@@ -50,8 +50,9 @@ class NameRanges(Protocol):
     """The interface to ranges of the keys of names, for sitemaps. The methods raise :class:`BindingsUnavailable`."""
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the key before which a range from ``start`` has ``most`` public names, or None if all up to ``end``
-        fit.
+        """Return a text that ends a range from ``start``: the range has ``most`` names of any state or fewer, at
+        least half of them. Behind many names that were never public, it ends at the next public one. None if all
+        names up to ``end`` fit in one range.
         """
         ...
 

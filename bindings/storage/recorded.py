@@ -44,7 +44,9 @@ class RecordedNames(NamedTuple):
         return {text: key for text, key in rows if key is not None}
 
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
-        """Return the recorded names that are one of ``urns`` except for the case of their letters, by lower case."""
+        """Return the recorded names that are one of ``urns`` except for the case of their letters. The keys are URNs in
+        lower case; those of no name are left out.
+        """
         lowered = {urn.lower() for urn in urns}
         if not lowered:
             return {}
@@ -93,9 +95,10 @@ class RecordedNames(NamedTuple):
         *,
         withdrawn: bool = True,
     ) -> dict[str, set[str]]:
-        """Return the names that have one of these targets, resources or folded titles, up to two for each text. A
-        current or further number of a thing is like its resource. A text that is longer than
-        :data:`~.search_indexes.TARGET_CHARACTERS`, or that no database can store, is left out.
+        """Return the names that have one of these targets, resources or folded titles, up to two for each text. Texts
+        of no name are left out. Without ``withdrawn``, withdrawn names are, too. A current or further number of a thing
+        is like its resource. A text that is longer than :data:`~.search_indexes.TARGET_CHARACTERS`, or that no database
+        can store, is left out.
         """
         shared: dict[str, set[str]] = {}
         for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn):

@@ -35,7 +35,8 @@ def is_own_table(headings: Sequence[str]) -> bool:
 
 
 def values_in(column: str, text: str) -> list[str]:
-    """Return the values in a cell, at least one.
+    """Return the different values in a cell, at least one. They are divided by "|" in the columns of :data:`SEVERAL`
+    and in the resource, by "||" in other texts, and by a semicolon in numbers.
 
     >>> values_in("who", "Held, M. | Roe, A."), values_in("what", "Hafen | Boote"), values_in("what", "Hafen||Boote")
     (['Held, M.', 'Roe, A.'], ['Hafen | Boote'], ['Hafen', 'Boote'])

@@ -9,7 +9,7 @@ from .delimited import LineWriter
 
 
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
-    r"""Return a row as one line of printable ASCII.
+    r"""Return a row as one line of CSV in printable ASCII, with all other characters percent-encoded, and no formula.
 
     >>> line(["=1+1", "caf\u00e9", -1, None])
     "'=1+1,caf%C3%A9,-1,\r\n"
@@ -18,7 +18,9 @@ def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
 
 
 def text_lines(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> Iterator[str]:
-    """Yield rows as lines of CSV in UTF-8, for texts in any script."""
+    """Yield rows as lines of CSV with texts in any script. Hidden characters are escaped as ``\\u{...}``, and no text
+    is a formula.
+    """
     write = LineWriter(delimiter)
     return (write(_show_cells(row, display.visible)) for row in rows)
 

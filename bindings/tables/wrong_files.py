@@ -80,8 +80,8 @@ _BEGINNINGS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def kind_of(file: bytes | BinaryIO) -> Kind | None:
-    """Return the kind of a file that is not a table of text, by its first bytes, or None. Of a pipe, only the bytes
-    that are ready are looked at. The position in the file stays.
+    """Return the kind of a file that is not a table of text, such as "xls" or "html", by its first bytes. None means
+    that it can be one. Of a pipe, only the bytes that are ready are looked at. The position in the file stays.
     """
     look = _Bytes(file)
     first = look.first

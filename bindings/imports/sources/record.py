@@ -16,7 +16,7 @@ State = Literal["public", "reserved", "unavailable"]
 
 
 class Omission(NamedTuple):
-    """The reason why a value in a dump is not imported, or is changed, and a ``remedy`` for the user."""
+    """The reason why a value of an ``element`` in a dump is not imported, or is changed, and a ``remedy``."""
 
     element: str
     reason: str
@@ -28,7 +28,8 @@ class DumpRecord(NamedTuple):
 
     - ``line``: the line of the file where the record begins, from 1.
     - ``identifier``, ``target``: as written. A public name without a target leads to its description.
-    - ``is_stated``: whether the dump states this state. If not, no recorded reserved name is published.
+    - ``state``: "public", "reserved" or "unavailable" (withdrawn). ``is_stated``: whether the dump states this state.
+      If not, no recorded reserved name is published.
     - ``reason``: why the name is unavailable. ``embargo``: the date from which it is public, as written.
     - ``owner``: the account and group that own the name.
     - ``elements``: metadata by the full names of its elements, such as ``erc.who``.

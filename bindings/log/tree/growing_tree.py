@@ -12,7 +12,9 @@ from .tree import leaf_hash, subtree_hash
 
 
 class TileStore(Protocol):
-    """The interface of a place that keeps the tiles of a tree, such as :class:`.folder.LogFolder`."""
+    """The interface of a place that keeps the tiles of a tree, such as :class:`.folder.LogFolder`. ``read`` raises
+    :class:`LogError` for a missing tile, ``write`` adds or replaces one, and ``flush`` waits until all are on the disk.
+    """
 
     def read(self, tile: Tile) -> bytes: ...
 

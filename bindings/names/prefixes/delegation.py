@@ -124,8 +124,9 @@ def _is_text(predecessor: Predecessor) -> bool:
 
 
 def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], changes: Mapping[Any, str]) -> None:
-    """Check the delegation in the texts of a prefix record after a change, and delete the addresses of a former
-    resolver. Raises :class:`BindingError` (``prefix-retired``, ``prefix-delegation``).
+    """Check the delegation in the texts ``after`` of a prefix record, with the texts ``before`` and the requested
+    ``changes``. Of an active prefix, ``resolver`` and ``minter`` are deleted from ``after`` in place. Raises
+    :class:`BindingError` (``prefix-retired``, ``prefix-delegation``).
     """
     state = after.get("state", "active")
     if before.get("state") == "retired" and state != "retired":

@@ -329,7 +329,7 @@ class PrefixRecords:
         return True
 
     def inherited(self, key: str, field: str) -> InheritedText | None:
-        """Return the text of a field from the longest prefix that has one, or None."""
+        """Return the text of a field, such as "hosts", from the longest prefix of a key that has one, or None."""
         texts = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
         return next((InheritedText(*each) for each in texts), None)
 

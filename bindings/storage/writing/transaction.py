@@ -301,8 +301,8 @@ class Transaction:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
-        """Return the bindings of normal forms by key, and lock their rows. A name whose ``embargo`` is reached is live;
-        its first change here also writes the event of its publication.
+        """Return the bindings of recorded normal forms by key, and lock their rows. A name whose ``embargo`` is reached
+        is live; its first change here also writes the event of its publication.
         """
         if not identifiers:
             return {}
