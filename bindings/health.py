@@ -70,6 +70,8 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
 
 def health_document(bindings: Bindings | None) -> dict[str, Any]:
     """Return the JSON document of ``/healthz``. ``status`` is "failing" for bindings that cannot be read, else "ok".
+    ``bindings`` is "none", "readable" or "unreadable". Of readable ones, ``names`` is their number, and
+    ``names_exact`` is false for an estimate.
     ``file`` of a table file is "served", "refused" or "unrecorded". Counting a large database can take seconds.
 
     >>> health_document(None)

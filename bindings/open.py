@@ -47,8 +47,8 @@ def open_bindings(
     """Open the bindings in a database, a table file or a snapshot. The last two can only be read.
 
     - ``url_or_path``: a ``postgresql://`` URL in any form that libpq accepts, or ``sqlite:///bindings.sqlite`` (four
-      slashes before an absolute path). A path ends in .sqlite, .sqlite3 or .db for a database, in .csv, .tsv or .jsonl
-      for a table, or in .snapshot for a file of ``ararat snapshot``.
+      slashes before an absolute path). A path ends in .sqlite, .sqlite3 or .db for a database, in .csv, .tsv, .jsonl
+      or .ndjson for a table, or in .snapshot for a file of ``ararat snapshot``.
     - ``create``: whether to create a missing SQLite file and missing tables.
     - ``clock``: a function that returns the time in UTC.
     - ``policy``: an IRI policy that every change must follow (:mod:`ararat.identifiers.iri_policy`).
@@ -188,7 +188,7 @@ def _file_at(
 
 
 def table_file(url_or_path: str | Path) -> Path | None:
-    """Return the path of a table file (.csv, .tsv or .jsonl), or None if the text is that of a database.
+    """Return the path of a table file (.csv, .tsv, .jsonl or .ndjson), or None if the text is that of a database.
 
     >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
     (PosixPath('names.csv'), None, None)

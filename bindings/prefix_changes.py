@@ -38,8 +38,8 @@ def set_record(
     now: datetime,
     actor: str | None,
 ) -> Set:
-    """Set checked texts by field in the record of a prefix in stored form. An empty text deletes one. Raises
-    :class:`BindingError`, for example with the code ``prefix-empty``.
+    """Set checked texts by field in the record of a prefix in stored form. An empty text deletes one. Return "set" for
+    a new record, "changed" or "unchanged". Raises :class:`BindingError` like :func:`.prefixes.changed`.
     """
     existing = transaction.get_prefix(key)
     after = prefixes.changed(existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor)
@@ -94,7 +94,9 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
-    """Set the checked template of a redirect rule with the status 302 or 307, for a prefix in stored form."""
+    """Set the template and status (302 or 307) of the redirect rule of a prefix in stored form. Return "set" for a new
+    rule, "changed" or "unchanged". Raises :class:`BindingError` for another template or status.
+    """
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
     stored, status = check_template(template), redirect_status(redirect)

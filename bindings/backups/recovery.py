@@ -46,7 +46,7 @@ class LostName(NamedTuple):
     """A name that was public in the newer source, and is not public in a restored database.
 
     - ``binding``: its record in the newer store; None if the source is a log.
-    - ``found``: what this database has: nothing, or a name that was reserved and published later.
+    - ``found``: what this database has: nothing ("missing"), or a reserved name that was published later ("reserved").
     - ``was_public``: False for a name that was only reserved there, which is reserved here without more.
     """
 
@@ -107,7 +107,8 @@ class LastEntry(NamedTuple):
 def recover(
     bindings: Bindings, newer: Newer, *, dry_run: bool = False, actor: Actor | str | None = None
 ) -> RecoveryResult:
-    """Protect the names that a restored database lacks, and carry over what only narrows. The call can be repeated.
+    """Protect the names that a restored database lacks, and carry over what only narrows. With ``dry_run``, nothing is
+    written. The call can be repeated.
 
     Each name that was public in ``newer`` and is not public here becomes a reserved name. A public one gets the
     withdrawal or hold that it has there. Prefixes are delegated, retired and held, accounts disabled, and tokens

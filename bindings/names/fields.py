@@ -121,7 +121,9 @@ class Fields(NamedTuple):
         return self._make(values)
 
     def errors(self, key: str) -> Iterator[BindingError]:
-        """Yield an error for each wrong field of a request for the name ``key``, and not only for the first one."""
+        """Yield an error for each wrong field of a request for the name ``key``, and not only for the first one. Each
+        has the name of the ``field``.
+        """
         is_kind_known = self.kind is not None or self.target is not None
         request = self if self.kind else self._replace(kind="described" if self.target is None else "located")
         for place, check in _CHECKS:
@@ -203,8 +205,8 @@ _NO = (None, False, "no")
 
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    """Check the target of a name, and return its stored form. Raises :class:`BindingError` (``target-…``,
-    ``reserved-target``).
+    """Check the target of the name ``key``, and return its stored form. With ``passthrough``, it must have a path that
+    can be extended. Raises :class:`BindingError` (``target-…``, ``reserved-target``, or a code of passthrough).
     """
     checked = targets.check(target, kind)
     if passthrough:

@@ -42,8 +42,8 @@ TEST_NAANS: Final = frozenset({RESERVED_NAAN[4:-1]})
 
 
 class NamingRules(NamedTuple):
-    """The rules of a site for the names that it binds. ``test_naans`` are the NAANs for tests in normal form (decision
-    X-06).
+    """The rules of a site for the names that it binds. ``policy`` is its IRI policy or None. ``test_naans`` are the
+    NAANs for tests in normal form (decision X-06).
     """
 
     policy: Profile | None = None

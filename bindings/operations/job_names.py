@@ -108,7 +108,7 @@ class JobNames(PlanNames):
         return False
 
     def rows(self, size: int) -> Sequence[Any]:
-        """Return at most ``size`` rows of the next names."""
+        """Return at most ``size`` rows of the next names: place, key, and revision at the check or None."""
         behind = _NAMES.job == self._job, _NAMES.place > self._place
         query = select(_NAMES.place, _NAMES.key, _NAMES.revision).where(*behind).order_by(_NAMES.place).limit(size)
         with self._bindings.transaction() as transaction:

@@ -100,7 +100,7 @@ class PlanNames(Source[BulkResult]):
         return SourceBlock([FoundName(*row) for row in rows[:size]], len(rows[:size]), len(rows) <= size)
 
     def rows(self, size: int) -> Sequence[Any]:
-        """Return at most ``size`` rows of the next names."""
+        """Return at most ``size`` rows of the next names: place, key, and revision at the check or None."""
         query = "SELECT place, key, revision FROM names WHERE place > ? ORDER BY place LIMIT ?"
         return [] if self._names is None else list(self._names.rows(query, (self._place, size)))
 

@@ -24,7 +24,7 @@ _CHECK_BYTES = 2**23
 
 
 class BodySpace:
-    """The space for all bodies of this process.
+    """The space in bytes that this process has for the bodies of requests, until these are answered.
 
     >>> space = BodySpace()
     >>> space.use(1_000_000)

@@ -37,7 +37,8 @@ class _Place(NamedTuple):
 def with_identifier(document: str, key: str, shown: str | None = None, *, refuses: bool = True) -> str:
     """Return a DataCite record in XML with the name ``key``, or with the text ``shown``, as its identifier. Raises
     :class:`BindingError` (``metadata-document``) for an identifier of another type with a text that is not a code such
-    as ``(:tba)``. Without ``refuses`` it is replaced, because an older version recorded it.
+    as ``(:tba)``. Without ``refuses`` it is replaced, because an older version recorded it. A record without an
+    identifier is returned as it is.
 
     >>> record = '<resource xmlns="http://datacite.org/schema/kernel-4"><identifier/></resource>'
     >>> with_identifier(record, "ark:12345/x5").partition("kernel-4")[2]

@@ -53,9 +53,9 @@ def check(numbers: Any) -> Mapping[str, str]:
 
 
 def merged(existing: Binding | None, changes: Mapping[str, str], resource: str | None) -> Mapping[str, str]:
-    """Return the numbers to record after a change. Kinds that the request does not state stay. A current number is not
-    recorded if it is the resource after the change. A replaced one becomes a former number, unless the request states
-    these.
+    """Return the numbers to record after a change: one text per kind, without empty ones. Kinds that the request does
+    not state stay. A current number is not recorded if it is the resource after the change. A replaced one becomes a
+    former number, unless the request states these.
     """
     recorded = existing.numbers if existing is not None else NOTHING
     texts = {**recorded, **changes}

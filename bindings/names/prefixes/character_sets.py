@@ -30,8 +30,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def check(text: str) -> str:
-    """Return a character set that a user entered. Raises :class:`BindingError` with the code ``prefix-characters``, for
-    example for the range "9-0".
+    """Return a character set that a user entered: one of :data:`NAMED`, such as "digits", or characters and ranges,
+    such as "a-f0-9". Raises :class:`BindingError` with the code ``prefix-characters``, for example for the range "9-0".
     """
     validation.check(text, "prefix-characters", Translatable("Permitted characters"), MAX_CHARACTERS)
     if text in NAMED:

@@ -38,7 +38,7 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
 
 def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | None, str]], when: datetime) -> None:
     """Write a row to the audit for each pair of a key, or None, and an outcome. An outcome is that of a change, such as
-    "bound", or the code of an error.
+    "bound", or the code of an error. Nothing is written for an actor without an ``operation``.
     """
     if actor.operation is None:
         return

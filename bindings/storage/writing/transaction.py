@@ -290,7 +290,9 @@ class Transaction:
         return [tuple(row) for row in self.connection.exec_driver_sql(query, tuple(parameters))]
 
     def erase_deleted(self) -> bool | None:
-        """Erase deleted texts from the files after the transaction. None if the server does it later."""
+        """Erase deleted texts from the files, after the transaction, and return whether they are. None if the server
+        does it later.
+        """
         return self._database.erase_deleted()
 
     def patterns(self) -> list[Pattern]:
