@@ -11,7 +11,7 @@ import pytest
 from ararat.bindings.names import naming
 from ararat.bindings.names.metadata.datacite_identifier import with_identifier
 from tests.datacite_records import record
-from tests.webapp.ezid.client import EzidClient
+from tests.webapp.ezid.client import EzidClient, Reply
 from tests.webapp.ezid.conftest import Person, Service
 
 UNKNOWN = (400, "error: bad request - no such identifier")
@@ -43,17 +43,22 @@ def test_an_identifier_is_created_viewed_and_updated(curator: Person, anonymous:
 
 
 def test_values_of_another_identifier_are_a_warning_in_the_header(curator: Person) -> None:
-    client, values = curator.client, {"_target": "https://example.org/1", "erc.what": 'A "map"'}
-    assert client.create(f"{curator.shoulder}first", values).fields["Warning"] is None
+    def warnings(reply: Reply) -> list[str]:
+        # Other tests of this server record prefixes, so a shoulder without a record can be a warning, too.
+        found = re.findall(r'299 - "([^"]+)"(?:, |$)', reply.fields["Warning"] or "")
+        return [each for each in found if not each.endswith("(shoulder-unrecorded)")]
+
+    client, values = curator.client, {"_target": f"https://example.org/{curator.name}", "erc.what": 'A "map"'}
+    assert warnings(client.create(f"{curator.shoulder}first", values)) == []
     copy = client.create(f"{curator.shoulder}copy", {**values, "_status": "reserved"})
     assert "title-shared" not in copy.fields["Warning"]
     published = client.update(f"{curator.shoulder}copy", {"_status": "public"})
     assert published.line == f"success: {curator.shoulder}copy"
     first = naming.key_of(f"{curator.shoulder}first")
-    assert published.fields["Warning"] == (
-        f'299 - "the target is already that of {first} (target-shared)", '
-        f'299 - "the title is already that of {first} (title-shared)"'
-    )
+    assert warnings(published) == [
+        f"the target is already that of {first} (target-shared)",
+        f"the title is already that of {first} (title-shared)",
+    ]
 
 
 def test_an_identifier_is_created_once(curator: Person) -> None:
