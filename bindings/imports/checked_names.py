@@ -74,10 +74,9 @@ class CheckedNames:
         found = {key: (source, block) for key, source, block in self._spill.rows(query, (json.dumps(keys),))}
         after: dict[str, Binding] = {}
         for block in {block for _, block in found.values()}:
-            decided = self._blocks.get(block)
-            changes = (change for _, several in decided.changes for change, _, _ in several)
-            after |= {change.after.identifier: change.after for change in changes}
-            rows = (row for _, new in decided.new for row, _ in new if row[0] in found)
+            changes = self._blocks.changes(block)
+            after |= {each.after.identifier: each.after for each in changes if each.after.identifier in found}
+            rows = (row for _, new in self._blocks.new(block) for row, _ in new if row[0] in found)
             after |= {row[0]: binding_of(tuple(row[: len(STATE)])) for row in rows}
         return {key: (source, after.get(key)) for key, (source, _) in found.items()}
 

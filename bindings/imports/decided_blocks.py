@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import marshal
 import pickle
+from collections.abc import Iterator
 from io import BytesIO
+from itertools import pairwise
 from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,6 +16,8 @@ from ..names.errors import BindingsUnavailable
 from ..system.files import write_remedy
 from ..tables.columns import Row
 from ..tables.other_rows import OtherRow
+
+_ROWS_OF_PART = 100
 
 
 class DecidedBlock(NamedTuple):
@@ -36,7 +40,9 @@ class DecidedBlocks:
 
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115  close() closes it
-        self._places: list[tuple[int, int]] = []
+        self._end = 0
+        # Of each block: its place, the length of its decisions without the new names, and those of parts of these.
+        self._places: list[tuple[int, list[int]]] = []
 
     def __len__(self) -> int:
         return len(self._places)
@@ -44,23 +50,52 @@ class DecidedBlocks:
     def add(self, block: DecidedBlock) -> None:
         """Add the decisions about the next block. Raises :class:`BindingsUnavailable` if the disk is full."""
         stored = BytesIO()
+        _Pickler(stored, pickle.HIGHEST_PROTOCOL).dump(block._replace(new=[]))
+        ends = [0, stored.tell()]
         # Rows for the database have texts and numbers only, which marshal writes and reads in a tenth of the time.
-        _Pickler(stored, pickle.HIGHEST_PROTOCOL).dump((block._replace(new=[]), marshal.dumps(block.new)))
-        place = self._places[-1][0] + self._places[-1][1] if self._places else 0
+        for actor, rows in block.new:
+            for first in range(0, len(rows), _ROWS_OF_PART):
+                marshal.dump((actor, rows[first : first + _ROWS_OF_PART]), stored)
+                ends.append(stored.tell())
         try:
-            self._file.seek(place)
+            self._file.seek(self._end)
             self._file.write(stored.getbuffer())
         except OSError as error:
             message = f"the temporary file of the import cannot be written: {error.strerror}; {write_remedy(error)}"
             raise BindingsUnavailable(message) from error
-        self._places.append((place, len(stored.getbuffer())))
+        self._places.append((self._end, [end - begin for begin, end in pairwise(ends)]))
+        self._end += ends[-1]
 
     def get(self, number: int) -> DecidedBlock:
         """Return the decisions about the block ``number``, from 0."""
-        place, length = self._places[number]
+        new: list[tuple[str | None, list[tuple[list[Any], str]]]] = []
+        for actor, rows in self.new(number):
+            if new and new[-1][0] == actor:
+                new[-1][1].extend(rows)
+            else:
+                new.append((actor, rows))
+        return self._without_new(number)._replace(new=new)
+
+    def changes(self, number: int) -> Iterator[Change]:
+        """Return the changes of a block, without its further new names."""
+        return (change for _, several in self._without_new(number).changes for change, _, _ in several)
+
+    def new(self, number: int) -> Iterator[tuple[str | None, list[tuple[list[Any], str]]]]:
+        """Return the further new names of a block by actor as :class:`DecidedBlock` has them, in parts: only one part
+        is in memory.
+        """
+        place, (length, *lengths) = self._places[number]
+        place += length
+        for each in lengths:
+            self._file.seek(place)
+            yield marshal.loads(self._file.read(each))  # noqa: S302  a file of this process, which has no name
+            place += each
+
+    def _without_new(self, number: int) -> DecidedBlock:
+        place, (length, *_) = self._places[number]
         self._file.seek(place)
-        block, new = pickle.loads(self._file.read(length))  # noqa: S301  a file of this process, which has no name
-        return block._replace(new=marshal.loads(new))  # noqa: S302
+        block: DecidedBlock = pickle.loads(self._file.read(length))  # noqa: S301  a file of this process
+        return block
 
     def close(self) -> None:
         """Delete the temporary file."""

@@ -219,6 +219,7 @@ class Transaction:
         self._has_counters = "has counters" in facts
         # The last row of the bindings that is counted, while the triggers that count new rows are dropped.
         self.counted_to: int | None = None
+        self._numbered_to = 0  # the last row whose numbers are written, while the trigger that writes them is dropped
         self._dropped: list[triggers.Trigger] = []
         self._held: set[str] = set()  # the names that were read with a hold
         self._clock = clock
@@ -416,7 +417,7 @@ class Transaction:
             self.connection.exec_driver_sql(self._statements.delete, deleted)
             if self.counted_to is not None:
                 # The number of a deleted row can be given again.
-                self.counted_to = self._last_row()
+                self.counted_to = self._numbered_to = self._last_row()
         if changed or deleted:
             self._insert([], events)
         if operation is None and not any(sources):
@@ -551,7 +552,7 @@ class Transaction:
 
     def rollback(self) -> None:
         """Undo all changes of this transaction, which then has no effect."""
-        self.counted_to = None
+        self.counted_to, self._dropped = None, []
         self.is_rolled_back = True
         self.connection.rollback()
 
@@ -570,7 +571,7 @@ class Transaction:
         """
         if self.counted_to is not None or self._database.dialect_name != "sqlite":
             return
-        self.counted_to = self._last_row()
+        self.counted_to = self._numbered_to = self._last_row()
         # The tables of an older version have no triggers that count.
         existing = set(self.connection.exec_driver_sql(_TRIGGERS).scalars())
         self._dropped = [each for each in triggers.triggers_of_many() if each.name in existing]
@@ -578,9 +579,14 @@ class Transaction:
             self.connection.exec_driver_sql(f"DROP TRIGGER {trigger.name}")
 
     def _count_added(self) -> None:
-        """Count the names that were added without the triggers, and add their trigrams, before one is changed."""
+        """Count the names that were added without the triggers, and add their trigrams, before one is changed. The copy
+        of a database inserts names itself, so that their numbers are written here, too.
+        """
         if self.counted_to is not None and (last := self._last_row()) > self.counted_to:
             dropped = {each.name for each in self._dropped}
+            if triggers.NUMBERS_TRIGGER in dropped and last > self._numbered_to:
+                triggers.add_numbers(self.connection, self._numbered_to)
+                self._numbered_to = last
             if not dropped.isdisjoint(name_counts.ADDED_TRIGGERS):
                 name_counts.add_many(self.connection, self.counted_to)
             if search_indexes.ADDED_TRIGGER in dropped:
@@ -605,8 +611,6 @@ class Transaction:
                 insert_into.copy(connection, rows)
             return
         is_silent = any(each.name == triggers.NUMBERS_TRIGGER for each in self._dropped)
-        has_numbers = is_silent and any(row[_NUMBERS] is not None for row in bindings)
-        before = self._last_row() if has_numbers else 0
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
         if is_postgresql and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
             # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.
@@ -614,9 +618,11 @@ class Transaction:
             statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])
         for statement, parameters in statements:
             self.connection.exec_driver_sql(statement, parameters)
-        if has_numbers:
-            # Later rows of the transaction are found by them.
-            triggers.add_numbers(self.connection, before)
+        if is_silent and bindings:
+            if any(row[_NUMBERS] is not None for row in bindings):
+                # Later rows of the transaction are found by them.
+                triggers.add_numbers(self.connection, self._numbered_to)
+            self._numbered_to = self._last_row()
 
 
 def _failure(database: Database, cause: Exception) -> Exception:
