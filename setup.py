@@ -57,13 +57,13 @@ class BuildPy(build_py):
         """Yield the vendored files and the compiled translations: their places and contents."""
         package = ROOT if self.editable_mode else Path(self.build_lib, "ararat")
         for path, sha256 in VENDORED.items():
-            yield package / "static" / "vendor" / Path(path).name, reviewed(path, sha256)
+            yield package / "static" / "vendor" / Path(path).name, read_reviewed(path, sha256)
         for folder in CATALOGUES:
             for source in sorted((ROOT / folder).glob("*.po")):
-                yield (package / folder / source.name).with_suffix(".mo"), compiled(source)
+                yield (package / folder / source.name).with_suffix(".mo"), compile_catalogue(source)
 
 
-def reviewed(path: str, sha256: str) -> bytes:
+def read_reviewed(path: str, sha256: str) -> bytes:
     """Return the content of a file of the installed django-htmx, or end the build if its hash is wrong. SystemExit is
     raised, because setuptools turns an Exception of build_py into a warning for an editable install.
     """
@@ -80,8 +80,8 @@ def reviewed(path: str, sha256: str) -> bytes:
     return content
 
 
-def compiled(source: Path) -> bytes:
-    """Return a file ``po`` in the format ``mo``, without fuzzy translations. Raises SystemExit, as :func:`reviewed`."""
+def compile_catalogue(source: Path) -> bytes:
+    """Return a file ``po`` in the format ``mo``, or end the build with SystemExit. Fuzzy ones are left out."""
     try:
         from babel.messages.mofile import write_mo
         from babel.messages.pofile import PoFileError, read_po

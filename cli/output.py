@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, TextIO
 
 from ..identifiers.text import display
-from ..identifiers.text.display import counted as counted
+from ..identifiers.text.display import format_count as format_count
 
 Style = Literal["", "strong", "soft", "good", "warning", "error", "name"]
 
@@ -134,7 +134,7 @@ class Sheet:
 
     def _visible(self, text: str) -> str:
         # Every output passes here, some of it twice: the second time it does not change.
-        return display.visible(display.restored(text)) if self.letters else display.visible(text, ascii_only=True)
+        return display.visible(display.restore(text)) if self.letters else display.visible(text, ascii_only=True)
 
     def _label_lines(self, label: str, lines: list[str]) -> Iterator[str]:
         if label and self.width >= _NARROW:

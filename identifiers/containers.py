@@ -191,12 +191,12 @@ class PlainText(NamedTuple):
         return tuple(dict.fromkeys(self.codes[first : bisect_right(self.starts, stop - 1)]))
 
 
-def unescaped(text: str) -> PlainText:
+def unescape(text: str) -> PlainText:
     r"""Return ``text`` without the escapes of JSON, programs, Markdown and TeX, and with labels in their usual form.
 
-    >>> unescaped(r"https:\/\/n2t.net\/ark:\/12345\/x").text, unescaped("info:ark/12345/x").text
+    >>> unescape(r"https:\/\/n2t.net\/ark:\/12345\/x").text, unescape("info:ark/12345/x").text
     ('https://n2t.net/ark:/12345/x', 'ark:/12345/x')
-    >>> unescaped(r'"ark:12345/x\n"').text
+    >>> unescape(r'"ark:12345/x\n"').text
     '"ark:12345/x\\n"'
     """
     if _MAY_BE_ESCAPED.search(text) is None:

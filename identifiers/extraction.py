@@ -213,7 +213,7 @@ def _with_numbers(text: str, matches: list[Match]) -> list[Match]:
     known = list(merge(matches, found, key=lambda match: match.start)) if found else matches
     starts = [match.start for match in known]
     labelled: list[Match] = []
-    for start, end, meant in numbers.labelled(text):
+    for start, end, meant in numbers.find_labelled(text):
         after = bisect_left(starts, start)
         if (after == len(known) or starts[after] >= end) and (not after or known[after - 1].end <= start):
             labelled.append(Match(start, end, text[start:end], *meant))
@@ -345,7 +345,7 @@ def _reasons(literal: str, suggestion: str | None, differences: tuple[str, ...])
 
 def _running(given: str, *, is_alone: bool = False) -> Iterator[Match]:
     """Yield the matches. ``is_alone`` is whether the text is probably only one identifier."""
-    plain = containers.unescaped(given)
+    plain = containers.unescape(given)
     for match in _in_plain_text(plain.text, is_alone=is_alone):
         yield _with_escapes(given, plain, match) if plain.starts else match
 
@@ -380,7 +380,7 @@ def _in_plain_text(text: str, *, is_alone: bool) -> Iterator[Match]:
     taken = unread = 0
     addresses = _Addresses(text) if "://" in text else None
     separators, heading = _Separators(text), _heading(text)
-    grammars: dict[int | None, re.Pattern[str]] = {1: iri.compiled(_ARK, text), 2: _ENCODED, 3: _URN}
+    grammars: dict[int | None, re.Pattern[str]] = {1: iri.compile_rule(_ARK, text), 2: _ENCODED, 3: _URN}
     label = following = _LABEL.search(text)
     while label:
         start, place = label.span()
@@ -447,7 +447,7 @@ def _word(label: re.Match[str], address: int | None, after: int, separators: _Se
     begin = start if address is None else address
     container = containers.around(text, begin)
     in_query = _is_parameter(text, begin)
-    limit = separators.after(start, in_query=in_query)
+    limit = separators.find_after(start, in_query=in_query)
     is_cell = False
     if container is not None:
         end = containers.end(container, text, place, min(limit, after))
@@ -506,7 +506,7 @@ class _Separators:
         self._lists = [match.start() for match in _SEPARATOR.finditer(text)]
         self._parameters = [match.start() for match in _NEXT_PARAMETER.finditer(text)] if "&" in text else []
 
-    def after(self, place: int, *, in_query: bool) -> int:
+    def find_after(self, place: int, *, in_query: bool) -> int:
         """Return the first separator after ``place``, or the end of the text. In a query, "&" is one."""
         end = self._end
         for places in (self._lists, self._parameters) if in_query else (self._lists,):
@@ -520,7 +520,7 @@ class _Addresses:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._found = iri.compiled(_RUN, text).finditer(text)
+        self._found = iri.compile_rule(_RUN, text).finditer(text)
         self._start: float = 0
         self._end: float = 0
         self._read = 0
@@ -585,14 +585,14 @@ def _in_scope(text: str, scope: Collection[str], matches: list[Match]) -> Iterat
     taken = iter([*matches, Match(len(text), len(text), "")])
     following = next(taken)
     place = 0
-    for address in iri.compiled(_ADDRESS, text).finditer(text):
+    for address in iri.compile_rule(_ADDRESS, text).finditer(text):
         start, end = address.span()
         while following.end <= start:
             following = next(taken)
         host = re.split("[/:]", address[0].partition("://")[2], maxsplit=1)[0].lower()
         if start < place or following.start < end or host not in hosts:
             continue
-        place = min(iri.compiled(_IRI_END, text).match(text, end).end(), following.start)  # type: ignore[union-attr]
+        place = min(iri.compile_rule(_IRI_END, text).match(text, end).end(), following.start)  # type: ignore[union-attr]
         literal = text[start:place]
         yield Match(start, place, literal, *_in_a_sentence(literal))
 
@@ -777,7 +777,7 @@ def _ends_word(before: str, rest: str, *, in_query: bool) -> bool:
     if first == "\\":
         return _ESCAPED_END.match(rest) is not None
     entity = _ENTITY.match(rest) if first == "&" else None
-    return entity is not None and _WORD.match(repairs.character(entity)) is None
+    return entity is not None and _WORD.match(repairs.decode_reference(entity)) is None
 
 
 def _head(text: str, match: Match, length: int, *, in_query: bool) -> int:
@@ -818,7 +818,7 @@ def _with_line_after(text: str, match: Match, word: _Word) -> Match:
     is_list = word.container is not None or _is_line(text, match)
     if not hyphen and (not rest[0].isalnum() or _begins_value(text, gap.end(), len(rest))):
         return match
-    broken = repairs.joined(match.literal, rest, "line-break", only_checked=is_list and not hyphen)
+    broken = repairs.join_broken(match.literal, rest, "line-break", only_checked=is_list and not hyphen)
     return match if broken is None else match._replace(suggestion=broken.identifier, differences=broken.differences)
 
 

@@ -132,11 +132,11 @@ def suggestion(text: str) -> Suggestion | None:
     return Suggestion(meant, ("missing-label",)) if meant is not None and reads(meant) else None
 
 
-def labelled(text: str) -> Iterator[tuple[int, int, Suggestion]]:
+def find_labelled(text: str) -> Iterator[tuple[int, int, Suggestion]]:
     """Yield the ISBNs and ISSNs with their names in a longer text: start, end, and the URN that each means. Wrong
     numbers are omitted.
 
-    >>> [found[2].identifier for found in labelled("In ISBN 978-3-16-148410-0, and ISSN 0028-0836.")]
+    >>> [found[2].identifier for found in find_labelled("In ISBN 978-3-16-148410-0, and ISSN 0028-0836.")]
     ['urn:isbn:9783161484100', 'urn:issn:0028-0836']
     """
     for found in _LABELLED.finditer(text):

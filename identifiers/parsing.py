@@ -66,7 +66,7 @@ def read(text: str, profile: str | None) -> Identifier:
     try:
         return urn.parse(text[start:], profile)
     except IdentifierError as error:
-        raise IdentifierError(text, embedded.shifted(error.problem, start)) from None
+        raise IdentifierError(text, embedded.shift(error.problem, start)) from None
 
 
 def reads(text: str) -> bool:

@@ -19,7 +19,7 @@ from .ark.outside import OutsideText, outside
 from .parsing import ASCII_SPACE, parse, reads
 from .problems import IdentifierError
 from .text import characters, iri, lookalikes
-from .text.translatable import Translatable, listed
+from .text.translatable import Translatable, list_items
 from .urn import grammar as urn
 from .urn.model import Urn
 
@@ -234,16 +234,16 @@ def without_closing(literal: str) -> str:
     return literal[:end]
 
 
-def joined(first: str, rest: str, code: str, *, only_checked: bool = False) -> Suggestion | None:
+def join_broken(first: str, rest: str, code: str, *, only_checked: bool = False) -> Suggestion | None:
     """Return the identifier that a line end or space has broken into a valid identifier and a word. Return None if they
     probably do not belong together. ``code`` is "line-break" or "space".
 
     A check character decides. Without one, the rest must contain a digit or follow a hyphen. With ``only_checked``, the
     whole needs a check character, and the rest a digit.
 
-    >>> joined("ark:12345/x6np", "1wh8k", "line-break").identifier
+    >>> join_broken("ark:12345/x6np", "1wh8k", "line-break").identifier
     'ark:12345/x6np1wh8k'
-    >>> joined("ark:12345/x6np", "shows", "line-break") is None
+    >>> join_broken("ark:12345/x6np", "shows", "line-break") is None
     True
     """
     first = without_hidden(first)
@@ -421,8 +421,8 @@ def _encode(text: str) -> str:
     label = LABEL.match(path)
     start = label.end() if label else 0
     try:
-        path = path[:start] + iri.compiled(_NOT_IN_PATH, path).sub(_octets, path[start:])
-        return path + mark + iri.compiled(_NOT_IN_QUERY, rest).sub(_octets, rest)
+        path = path[:start] + iri.compile_rule(_NOT_IN_PATH, path).sub(_octets, path[start:])
+        return path + mark + iri.compile_rule(_NOT_IN_QUERY, rest).sub(_octets, rest)
     except UnicodeEncodeError:
         return text
 
@@ -497,11 +497,11 @@ def _without_entities(text: str) -> str:
     """Decode character references once, and cut the result where the word ends."""
     if "&" not in text:
         return text
-    plain = _ENTITY.sub(character, text)
+    plain = _ENTITY.sub(decode_reference, text)
     return _WORD_END.split(plain, maxsplit=1)[0] if plain != text else text
 
 
-def character(reference: re.Match[str]) -> str:
+def decode_reference(reference: re.Match[str]) -> str:
     """Return the character that a matched character reference of HTML, such as ``&amp;``, means."""
     return html5.get(reference[0][1:]) or html.unescape(reference[0])
 
@@ -638,4 +638,4 @@ def reasons(differences: Iterable[str]) -> str:
     >>> reasons(("closing-punctuation", "missing-scheme"))
     'without the closing punctuation and without the host before it'
     """
-    return listed([REASONS.get(code, code) for code in differences])
+    return list_items([REASONS.get(code, code) for code in differences])

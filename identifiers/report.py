@@ -282,7 +282,7 @@ def _urn_report(text: str, name: Urn, prefix: str | None, limits: Limits) -> Rep
         embedding={"prefix": before, "urn": name.text, "boundary": True} if before else None,
         profiles=name.profiles,
         registry=registries.of_urn(name),
-        problems=tuple(embedding.shifted(problem, len(before)) for problem in problems),
+        problems=tuple(embedding.shift(problem, len(before)) for problem in problems),
         suggestion=_suggestion(text),
     )
 

@@ -25,7 +25,7 @@ from ..bindings.collection import Bindings
 from ..bindings.names.errors import BindingsUnavailable
 from ..bindings.storage.databases.connections import KEPT
 from ..bindings.system.thread_pool import ThreadPool
-from .asgi_detection import is_wsgi, named
+from .asgi_detection import describe_application, is_wsgi
 from .http.answer import Answer
 from .http.asgi import (
     ASGISite,
@@ -35,7 +35,7 @@ from .http.asgi import (
     Scope,
     Send,
     add_fields,
-    encoded,
+    encode_fields,
     local_scope,
     path_below_mount,
     plain_path,
@@ -85,8 +85,8 @@ class ResolverASGIMiddleware:
     ) -> None:
         if is_wsgi(app):
             raise TypeError(
-                f"ResolverASGIMiddleware needs an ASGI application, but {named(app)} is a WSGI application. "
-                "Use ResolverMiddleware with the same arguments."
+                f"ResolverASGIMiddleware needs an ASGI application, but {describe_application(app)} is a WSGI "
+                "application. Use ResolverMiddleware with the same arguments."
             )
         self.app = app
         self.bindings = bindings
@@ -97,7 +97,7 @@ class ResolverASGIMiddleware:
         self._has_resources = self._handler.has_resources
         self._threads = ThreadPool(THREADS)
         fields = self._handler.constant_fields
-        self._known = dict(zip(fields, encoded(fields), strict=True))
+        self._known = dict(zip(fields, encode_fields(fields), strict=True))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
@@ -200,7 +200,11 @@ class ResolverASGIMiddleware:
 
     async def _send(self, answer: Answer, send: Send, *, head: bool = False) -> None:
         await send(
-            {"type": "http.response.start", "status": answer.status, "headers": encoded(answer.headers, self._known)}
+            {
+                "type": "http.response.start",
+                "status": answer.status,
+                "headers": encode_fields(answer.headers, self._known),
+            }
         )
         body = b"" if head else answer.body
         if not isinstance(body, bytes):

@@ -42,11 +42,11 @@ def is_wsgi(app: object) -> bool:
         return False
 
 
-def named(app: object) -> str:
+def describe_application(app: object) -> str:
     """Return the module and the function or class of an application, for a message, in printable ASCII of limited
     length.
 
-    >>> named({})
+    >>> describe_application({})
     'builtins.dict'
     """
     kind = app if inspect.isfunction(app) else type(app)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
-from .asgi_detection import REMEDY, is_asgi, named
+from .asgi_detection import REMEDY, describe_application, is_asgi
 from .http.answer import Answer
 from .http.handover import Handover
 from .http.request import Request
@@ -73,7 +73,8 @@ class ResolverMiddleware:
     ) -> None:
         if is_asgi(app):
             raise TypeError(
-                f"ResolverMiddleware needs a WSGI application, but {named(app)} is an ASGI application. {REMEDY}"
+                f"ResolverMiddleware needs a WSGI application, but {describe_application(app)} is an ASGI "
+                f"application. {REMEDY}"
             )
         self.app = app
         self.bindings = bindings

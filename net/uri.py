@@ -100,7 +100,7 @@ def parse(text: str) -> UriReference:
         raise BadReference(
             Translatable(
                 "%(character)s at index %(index)s is not allowed in a URI",
-                character=display.named(foreign[0]),
+                character=display.describe_character(foreign[0]),
                 index=foreign.start(),
             )
         )
@@ -155,7 +155,7 @@ def opened_by_browsers(text: str) -> Opened | None:
         meaning = "".join(re.findall("[^\x00-\x7f]", octets.decode("utf-8")))
     except UnicodeDecodeError:
         meaning = ""
-    return Opened(url, display.named(meaning[0]) if meaning else None)
+    return Opened(url, display.describe_character(meaning[0]) if meaning else None)
 
 
 def resolve(base: UriReference, reference: UriReference) -> UriReference:

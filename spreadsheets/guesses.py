@@ -52,7 +52,7 @@ class _Candidate(NamedTuple):
 
 def guess(headings: Sequence[str], rows: Sequence[Sequence[str]], above: Sequence[str] = ()) -> list[GuessedColumn]:
     """Return the guess for each column of a table, from its headings and some rows of data. No meaning is guessed
-    twice. ``above`` is the first of two rows of headings, from :func:`.headings.above`.
+    twice. ``above`` is the first of two rows of headings, from :func:`.headings.upper_headings`.
 
     >>> [each.column for each in guess(["ARK", "Titel", "Adresse", "dc.title"], [])]
     ['identifier', 'what', 'target', 'dc.title']

@@ -445,10 +445,10 @@ _LEAST_OF_NUMBER = 0.6
 _LONGEST = 120
 
 
-def folded(heading: str) -> str:
+def fold_heading(heading: str) -> str:
     """Return a heading for a comparison: lower case, without accents, with one space for other signs.
 
-    >>> folded(" Künstler*in: "), folded("N° d'inventaire"), folded("Název_předmětu")
+    >>> fold_heading(" Künstler*in: "), fold_heading("N° d'inventaire"), fold_heading("Název_předmětu")
     ('kunstler in', 'n d inventaire', 'nazev predmetu')
     """
     lowered = heading.casefold().replace("ł", "l")
@@ -467,8 +467,8 @@ def _phrases() -> dict[str, list[tuple[str, float]]]:
     for column, by_weight in WORDS.items():
         for weight, words in by_weight.items():
             for phrase in words.replace("\n", "|").split("|"):
-                if phrase and all(column != each for each, _ in found.get(folded(phrase), ())):
-                    found.setdefault(folded(phrase), []).append((column, weight))
+                if phrase and all(column != each for each, _ in found.get(fold_heading(phrase), ())):
+                    found.setdefault(fold_heading(phrase), []).append((column, weight))
     # Names of fields have no spaces: "invno", "displaydate".
     joined: dict[str, list[tuple[str, float]]] = {}
     for phrase, meanings in found.items():
@@ -480,7 +480,7 @@ def _phrases() -> dict[str, list[tuple[str, float]]]:
 
 @cache
 def _never() -> dict[str, frozenset[str]]:
-    return {column: frozenset(folded(words).split()) for column, words in _NEVER.items()}
+    return {column: frozenset(fold_heading(words).split()) for column, words in _NEVER.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -496,7 +496,7 @@ def weights(heading: str) -> Mapping[str, float]:
     main = _without_qualifiers(text)
     space, element = _divide(main)
     if element:
-        rest = folded(_words(element))
+        rest = fold_heading(_words(element))
         if space in _DUBLIN_CORE:
             if rest in _QUALIFIED:
                 column, weight = _QUALIFIED[rest]
@@ -513,15 +513,15 @@ def weights(heading: str) -> Mapping[str, float]:
         _add(found, _of_phrase(" ".join([space, *parts])), 0.97)
         if not found and space in _SPACES:
             for each in (element.partition(" ")[0], element.rpartition(" ")[2]):
-                _add(found, _of_phrase(folded(_words(each))), 0.8)
-    for each in dict.fromkeys((folded(main), folded(_words(main)))):
+                _add(found, _of_phrase(fold_heading(_words(each))), 0.8)
+    for each in dict.fromkeys((fold_heading(main), fold_heading(_words(main)))):
         _add(found, _of_phrase(each), 1.0)
     for sign in _OR:
         for each in main.split(sign) if sign in main else ():
-            _add(found, dict(_phrases().get(folded(_words(each)), ())), 0.95)
-    tokens = set(folded(_words(text)).split())
+            _add(found, dict(_phrases().get(fold_heading(_words(each)), ())), 0.95)
+    tokens = set(fold_heading(_words(text)).split())
     if tokens & _FORMER:
-        _add(found, _weights_of_former(folded(_words(main)).split()), 1.0)
+        _add(found, _weights_of_former(fold_heading(_words(main)).split()), 1.0)
     is_begin, is_end = bool(tokens & _BEGINNINGS), bool(tokens & _ENDS)
     if is_begin != is_end and found.get("when", 0) > (most := _FIRST_DATE if is_begin else 0):
         found["when"] = most
@@ -543,7 +543,7 @@ def same(heading: str, other: str) -> bool:
     >>> same("Title (en)", "Title (fr)"), same("dc.title", "dc.title[en]"), same("Title", "Object name")
     (True, True, False)
     """
-    return folded(_words(_without_qualifiers(heading))) == folded(_words(_without_qualifiers(other)))
+    return fold_heading(_words(_without_qualifiers(heading))) == fold_heading(_words(_without_qualifiers(other)))
 
 
 def is_own_element(column: str) -> bool:
@@ -580,7 +580,7 @@ def _add(found: dict[str, float], more: Mapping[str, float], share: float) -> No
 def _is_phrase(text: str, column: str) -> bool:
     return any(
         column == each
-        for form in (folded(text), folded(_words(text)))
+        for form in (fold_heading(text), fold_heading(_words(text)))
         for each, weight in _phrases().get(form, ())
         if weight >= 0.9
     )
@@ -654,7 +654,7 @@ def _divide(text: str) -> tuple[str, str]:
             continue
         if sign == "." and (" " in text or len(head) < 2 or not head.replace("_", "").isalpha() or len(tail) < 3):
             continue
-        return folded(_words(head)), tail.strip().replace(".", " ").replace(":", " ").replace("/", " ")
+        return fold_heading(_words(head)), tail.strip().replace(".", " ").replace(":", " ").replace("/", " ")
     return "", ""
 
 

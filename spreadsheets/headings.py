@@ -44,11 +44,11 @@ def heading_row(rows: Sequence[Line]) -> int:
     return found.number
 
 
-def above(rows: Sequence[Line], number: int) -> list[str]:
+def upper_headings(rows: Sequence[Line], number: int) -> list[str]:
     """Return the headings of the first of two rows of headings, or nothing. ``number`` is the second one. A heading of
     several columns begins with a space in each column but its first.
 
-    >>> above([Line(1, ["Objekt", "", "Herkunft"]), Line(2, ["Nummer", "Titel", "Ort"])], 2)
+    >>> upper_headings([Line(1, ["Objekt", "", "Herkunft"]), Line(2, ["Nummer", "Titel", "Ort"])], 2)
     ['Objekt', ' Objekt', 'Herkunft']
     """
     before = next((row.fields for row in rows if row.number == number - 1), [])

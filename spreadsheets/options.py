@@ -12,7 +12,7 @@ from ..bindings.names.errors import TableError
 from ..bindings.tables.columns import Columns
 from . import columns as mapping
 from . import sheet
-from .heading_words import folded
+from .heading_words import fold_heading
 from .reading import Reading
 
 _MOST_SHOWN = 20
@@ -64,13 +64,13 @@ class Options:
         if self.separator is not None and reading.format == "csv":
             reading = replace(reading, separator=self.separator)
         if reading != proposed:
-            reading = sheet.proposed(content, reading, file)
+            reading = sheet.propose_reading(content, reading, file)
         if self.heading_row is not None and self.heading_row != reading.heading_row:
             reading = replace(reading, heading_row=self.heading_row)
             first = self._first_rows(content, reading, file)[0]
             if first.number != self.heading_row:
                 raise TableError("table-empty", f"the row {self.heading_row:,} is empty", file, self.heading_row)
-            reading = replace(reading, columns=[each.column for each in sheet.guessed(content, reading, file)])
+            reading = replace(reading, columns=[each.column for each in sheet.guess_columns(content, reading, file)])
         names = self._first_rows(content, reading, file)[0].fields
         reading = replace(reading, columns=self._columns(names, [*reading.columns], file, reading.heading_row))
         if errors := mapping.check(reading.columns, names, mints=bool(self.mint)):
@@ -110,4 +110,4 @@ class Options:
 
 
 def _is_same(name: str, heading: str) -> bool:
-    return name == heading.strip() or (bool(wanted := folded(heading)) and folded(name) == wanted)
+    return name == heading.strip() or (bool(wanted := fold_heading(heading)) and fold_heading(name) == wanted)

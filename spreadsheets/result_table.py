@@ -40,12 +40,14 @@ NameOf = Callable[[int], str | None]
 """Returns the name of a row by its number, or None."""
 
 
-def is_replaced(given: str, name: str) -> bool:
+def replaces_name(given: str, name: str) -> bool:
     """Return whether the cell with the name of a row is written again. It is if it is empty, or has another name than
     the row.
 
-    >>> is_replaced("", "ark:12345/x5"), is_replaced("ark:/12345/x-5", "ark:12345/x5"), is_replaced("A1", "ark:1/x")
-    (True, False, False)
+    >>> replaces_name("", "ark:12345/x5"), replaces_name("ark:/12345/x-5", "ark:12345/x5")
+    (True, False)
+    >>> replaces_name("A1", "ark:1/x")
+    False
     """
     if not given.strip():
         return True
@@ -177,7 +179,7 @@ def own_workbook_with_names(
             if cells := {at: text for at, text in cells.items() if text != "".join(row.fields[at : at + 1])}:
                 corrected[row.number] = {at: _NO_XML.sub("\ufffd", text) for at, text in cells.items()}
             given = cells.get(named.place) or "".join(row.fields[named.place : named.place + 1])
-            if (name := name_of(row.number)) and (named.is_new or is_replaced(given, name)):
+            if (name := name_of(row.number)) and (named.is_new or replaces_name(given, name)):
                 names[row.number] = name
     if named is None:
         return None
@@ -278,7 +280,7 @@ class _Named:
                 is_same = False
         if self.is_new:
             return [*cells, name or ""], is_same
-        if name and is_replaced(cells[self.place], name):
+        if name and replaces_name(cells[self.place], name):
             cells[self.place] = name
             is_same = False
         return cells, is_same
@@ -337,7 +339,7 @@ def _json_with_names(content: bytes, reading: Reading, file: str, name_of: NameO
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         text = line.rstrip()
         name = name_of(number)
-        if not name or (key in keys and not is_replaced(str(json.loads(text).get(key) or ""), name)):
+        if not name or (key in keys and not replaces_name(str(json.loads(text).get(key) or ""), name)):
             yield line
         elif key in keys:
             # The value must not be there twice.

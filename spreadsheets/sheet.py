@@ -1,5 +1,5 @@
 """Read a table of a user: propose how, and yield its headings and rows, before and after its columns are known. A
-workbook is converted first, so only :func:`stored` reads its format.
+workbook is converted first, so only :func:`convert_upload` reads its format.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Proposal(NamedTuple):
     rows: int
 
 
-def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
+def convert_upload(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
     """Return the content to store for an uploaded file, how it is probably read, and the number of its rows.
 
     The ending of ``file`` selects JSON Lines. A workbook is converted: the first line of the result is JSON with its
@@ -125,7 +125,7 @@ def proposed_at(content: bytes, reading: Reading, file: str) -> Proposal:
     return _propose(content, replace(reading, last_row=0, columns=()), file, None)
 
 
-def proposed(content: bytes, reading: Reading, file: str) -> Reading:
+def propose_reading(content: bytes, reading: Reading, file: str) -> Reading:
     """Return ``reading`` with guessed columns, heading row and last row for a stored file. Its format, encoding,
     separator and sheet stay.
     """
@@ -155,11 +155,11 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
         raise TableError(
             "table-size", Translatable("the file has more than %(number)s rows", number=most_rows), file, most_rows
         )
-    columns = guesses.columns(named.fields, samples, headings.above(first, found))
+    columns = guesses.columns(named.fields, samples, headings.upper_headings(first, found))
     return Proposal(content, replace(reading, heading_row=found, last_row=end, columns=columns), rows)
 
 
-def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
+def guess_columns(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
     """Return the guess for each column of a stored file, from its headings and first rows. Raises :class:`TableError`
     if there are none.
     """
@@ -173,7 +173,7 @@ def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
     before: list[Line] = []
     if reading.format != "jsonl":
         before += takewhile(lambda row: row.number < reading.heading_row, _filled_rows(content, reading, file, None))
-    return guesses.guess(named.fields, with_links(named.fields, rows), headings.above(before, named.number))
+    return guesses.guess(named.fields, with_links(named.fields, rows), headings.upper_headings(before, named.number))
 
 
 def with_links(named: Sequence[str], rows: Sequence[Line]) -> list[list[str]]:

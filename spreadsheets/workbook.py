@@ -23,7 +23,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from ..bindings.names.errors import TableError
-from ..identifiers.text.translatable import Translatable, stored
+from ..identifiers.text.translatable import Translatable, pack
 from .reading import MAX_COLUMNS, MAX_ROWS
 from .sheet_rows import SheetRow, Sheets, WorkbookSheet, fault, is_error, link_of
 
@@ -492,7 +492,7 @@ def main() -> None:
                     allow_seconds(first + number // ROWS_A_SECOND)
             out.write(_line(asdict(sheet)))
     except TableError as error:
-        refused = {"code": error.code, "message": stored(error.message), "line": error.line, "column": error.column}
+        refused = {"code": error.code, "message": pack(error.message), "line": error.line, "column": error.column}
         out.write(_line(refused))
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from ..bindings.names.errors import TableError
 from ..bindings.system.concurrency import ConcurrencyLimit
 from ..identifiers.text import display
-from ..identifiers.text.translatable import Translatable, restored
+from ..identifiers.text.translatable import Translatable, unpack
 from . import workbook
 
 _log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ def convert(content: bytes, file: str) -> bytes:
             continue
         last = json.loads(line)
         if "code" in last:
-            raise TableError(last["code"], restored(last["message"]), file, last["line"], last["column"])
+            raise TableError(last["code"], unpack(last["message"]), file, last["line"], last["column"])
         if last["links"]:
             rows[begin:] = _with_links(rows[begin:], last["links"])
         begin = len(rows)

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from ararat.cli.serving.serve import serve_command
-from ararat.middleware.resolution.declared_settings import described
+from ararat.middleware.resolution.declared_settings import describe_settings
 from ararat.middleware.resolution.settings import Settings
 from ararat.webapp.settings import InspectorSettings
 
@@ -29,7 +29,7 @@ def settings(declared: type) -> str:
     """Return the table of the declared settings, with their options and variables."""
     shared = _shared(declared)
     rows = []
-    for each in described(declared):
+    for each in describe_settings(declared):
         if each.text == SAME:
             continue
         option = shared.get(each.name)
@@ -63,7 +63,7 @@ def page(text: str) -> str:
 
 def _shared(declared: type) -> dict[str, click.Option]:
     """Return the options that are declared settings, with the same text, by their names."""
-    texts = {each.name: each.text.removesuffix(".") for each in described(declared) if each.has_option}
+    texts = {each.name: each.text.removesuffix(".") for each in describe_settings(declared) if each.has_option}
     return {
         option.name: option
         for option in serve_command.params

@@ -132,7 +132,7 @@ def door(module: str) -> str | None:
 
 def _policy(*names: str) -> list[Pattern]:
     built_in = iri_policy.built_in("17beta")
-    both = iri_policy.repaired(built_in).namespaces, iri_policy.printed(built_in).namespaces
+    both = iri_policy.repaired_grammar(built_in).namespaces, iri_policy.printed_grammar(built_in).namespaces
     return [pattern for each in both for name, pattern in each.items() if not names or name in names]
 
 
@@ -152,7 +152,7 @@ def _of(*expressions: str) -> Callable[[], list[Pattern]]:
 LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyType(
     {
         ("identifiers/ark/character_problems.py", "pattern"): lambda: [iri.NON_ASCII, re.compile("[\u200b\u2060]")],
-        ("identifiers/ark/diagnosis.py", "iri.compiled(allowed, text)"): _of(
+        ("identifiers/ark/diagnosis.py", "iri.compile_rule(allowed, text)"): _of(
             ark_grammar.NAAN_START, ark_grammar.PATH_START, ark_diagnosis.IQUERY, ark_diagnosis.IFRAGMENT
         ),
         ("identifiers/containers.py", "before"): lambda: containers._BEFORE.values(),
@@ -174,10 +174,12 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("identifiers/iri_policy/evaluation.py", "matcher"): lambda: _policy("uuid", "datetime"),
         ("identifiers/iri_policy/grammar.py", "match"): _policy,
         ("identifiers/iri_policy/grammar.py", "repaired(profile).reserved"): lambda: [
-            iri_policy.repaired(iri_policy.built_in("17beta")).reserved
+            iri_policy.repaired_grammar(iri_policy.built_in("17beta")).reserved
         ],
-        ("identifiers/iri_policy/iri_parts.py", "iri.compiled(pattern, text)"): _of(iri_parts._IRI, iri_parts._ANY_IRI),
-        ("identifiers/iri_policy/profile.py", "iri.compiled(expression, value)"): _of(
+        ("identifiers/iri_policy/iri_parts.py", "iri.compile_rule(pattern, text)"): _of(
+            iri_parts._IRI, iri_parts._ANY_IRI
+        ),
+        ("identifiers/iri_policy/profile.py", "iri.compile_rule(expression, value)"): _of(
             *(profile._HOST, profile._WORD, profile._BASE29, profile._RESOLVER, profile._LANGUAGE, profile._ADDRESS),
             *(profile._PARAMETER, r"/[A-Za-z0-9\-._~:/]{0,199}"),
         ),
@@ -217,7 +219,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("webapp/report/excerpt.py", "characters.hidden_in(escaped)"): _hidden,
         ("webapp/report/excerpt.py", "by"): lambda: [excerpt.CHARACTERS, excerpt.VARIANTS],
         ("cli/conformance/answers.py", "iri_policy.printed(_POLICY).reserved"): lambda: [
-            iri_policy.printed(iri_policy.built_in("17beta")).reserved
+            iri_policy.printed_grammar(iri_policy.built_in("17beta")).reserved
         ],
         ("cli/doctor/configuration.py", "include"): lambda: map(re.compile, configuration._INCLUDES.values()),
         ("cli/doctor/configuration.py", "program"): lambda: [each[0] for each in configuration._PROGRAMS.values()],
@@ -305,7 +307,7 @@ def _of_method(module: str, node: ast.Attribute, values: dict[str, Any], *, is_c
         except NameError:
             yield from _local(module, name, node.attr)
             return
-        for each in (iri.compiled(expression, "a"), iri.compiled(expression, "\u00e9")):
+        for each in (iri.compile_rule(expression, "a"), iri.compile_rule(expression, "\u00e9")):
             yield Use(module, name, node.attr, each)
         return
     try:

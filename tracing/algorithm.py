@@ -12,7 +12,7 @@ from ..bindings.names import origins
 from ..bindings.names.errors import PrefixError
 from ..identifiers import IdentifierError
 from ..identifiers.report import OFFICIAL_PREFIX
-from ..identifiers.text.translatable import Translatable, joined
+from ..identifiers.text.translatable import Translatable, join_texts
 from ..net import uri as reference
 from ..net.hop import Fetch, HopFailed, HopResponse
 from ..net.uri import BadReference, UriReference
@@ -165,7 +165,9 @@ class _Run:
             )
         except IdentifierError as error:
             yield Start(identifier, self.resolver, self.method, self.max_redirects, None, self.state)
-            yield End("refused", self.state, None, None, 0, 0.0, error.problem.code, messages.refused(error.problem))
+            yield End(
+                "refused", self.state, None, None, 0, 0.0, error.problem.code, messages.refusal_sentence(error.problem)
+            )
             return
         # "Set URI to the Embedded ARK formed with the prefix of the ARK resolver specified and the Extended ARK to be
         # resolved. Set max_redirects to the number specified by the user. [...] Set state to the symbol direct."
@@ -192,7 +194,7 @@ class _Run:
                 yield end
                 return
         # "If the above loop ends because max_redirects reached a negative value, return failure."
-        yield self.exhausted()
+        yield self.end_after_limit()
 
     @property
     def deadline(self) -> float:
@@ -240,7 +242,7 @@ class _Run:
             url=str(url),
             where=response.where,
             status=response.status,
-            reason=messages.shown(response.reason),
+            reason=messages.shorten_foreign_text(response.reason),
             headers=messages.shown_fields(response),
             location=None if location is None else location[:MAX_LENGTH],
             target=None if target is None else str(target.without_fragment()),
@@ -256,7 +258,7 @@ class _Run:
 
     def _dispatch(self, url: UriReference, response: HopResponse) -> tuple[UriReference | None, End | None]:
         """Return the next URL, or the end."""
-        status, number, host = response.status, len(self.requested), messages.answering(url, response)
+        status, number, host = response.status, len(self.requested), messages.answering_host(url, response)
         if status in REDIRECTS:
             try:
                 target = self._location(response)
@@ -322,10 +324,10 @@ class _Run:
     def success(self, code: str) -> End:
         """Return a successful end ("the algorithm finishes with success")."""
         uri = str(self.uri) + (f"#{self.fragment}" if self.fragment is not None else "")
-        text = messages.found(self.state, uri, self.target.inflection, fetched=code == "found")
+        text = messages.success_sentence(self.state, uri, self.target.inflection, fetched=code == "found")
         return self.end("success", code, text)
 
-    def exhausted(self) -> End:
+    def end_after_limit(self) -> End:
         """Return the end after too many redirects. The draft does not stop at a loop, so neither does this (R-09)."""
         if self.circle:
             return self.end("failure", "naan-not-registered", messages.not_registered(self.target.naan or ""))
@@ -334,7 +336,7 @@ class _Run:
 
     def end(self, outcome: Outcome, code: str, text: str) -> End:
         seconds, hops = self.clock() - self.started, len(self.requested)
-        sentence = joined(text, messages.closing(hops, seconds, self.trusted))
+        sentence = join_texts(text, messages.closing(hops, seconds, self.trusted))
         return End(outcome, self.state, str(self.uri), self.fragment, hops, seconds, code, sentence)
 
 

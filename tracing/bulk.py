@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, assert_never
 
 from ..bindings.tables import spreadsheet
-from ..identifiers.text.translatable import Translatable, joined
+from ..identifiers.text.translatable import Translatable, join_texts
 from .events import End, Event, Hop, State
 
 Verdict = Literal[
@@ -170,7 +170,7 @@ def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
     seconds = round(end.seconds, 3)
     verdict, sentence = _verdict(end, status), end.sentence
     if verdict == "dead" and (note := notes.get(_OPEN_IN_BROWSERS.get(end.code, ""))) is not None:
-        verdict, sentence = "unclear", joined(sentence, note)
+        verdict, sentence = "unclear", join_texts(sentence, note)
     return BulkTraceRow(identifier, verdict, downgraded, status, end.url, end.hops, seconds, end.code, sentence)
 
 

@@ -41,7 +41,7 @@ class TraceComparison:
         }
 
 
-def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
+def events_and_comparison(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
     """Yield the events of the first trace, those of the second, and last their comparison. Raises ValueError for a
     trace without an end.
     """

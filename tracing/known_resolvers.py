@@ -65,11 +65,11 @@ class ExpectedResolver:
     prefix: str | None
 
 
-def expected(name: Ark | Urn) -> ExpectedResolver | None:
+def find_resolver(name: Ark | Urn) -> ExpectedResolver | None:
     """Return the resolver that is known for the NAAN of an ARK, or for the country of a ``urn:nbn:``. Else return None.
 
     >>> from ararat.identifiers import parse
-    >>> expected(parse("ark:12148/bpt6k1")).prefix, expected(parse("urn:nbn:fi-fe20031181")).host
+    >>> find_resolver(parse("ark:12148/bpt6k1")).prefix, find_resolver(parse("urn:nbn:fi-fe20031181")).host
     ('https://ark.bnf.fr', 'urn.fi')
     """
     if isinstance(name, Ark):
@@ -133,7 +133,7 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
         written = embedded.from_label(identifier)
         naan = written and ark.naan_at_start(written)
         return expected_of_text(naan, written) if written and naan else None
-    return expected(parsed.ark if isinstance(parsed, EmbeddedArk) else parsed)
+    return find_resolver(parsed.ark if isinstance(parsed, EmbeddedArk) else parsed)
 
 
 def prefix_for(identifier: str) -> str | None:

@@ -16,7 +16,7 @@ from http import HTTPStatus
 
 from ..identifiers import Problem
 from ..identifiers.text import display
-from ..identifiers.text.translatable import FirstWord, Translatable, joined, listed
+from ..identifiers.text.translatable import FirstWord, Translatable, join_texts, list_items
 from ..net import link_header
 from ..net import uri as reference
 from ..net.hop import HopResponse
@@ -100,7 +100,7 @@ def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
 
 
 def _notes(context: HopContext) -> Iterator[Note]:
-    status, host = context.response.status, answering(context.url, context.response)
+    status, host = context.response.status, answering_host(context.url, context.response)
     if context.response.where == "here":
         yield Note("in-process", Translatable("This site answered, without a network request."))
     if (age := context.response.age) is not None:
@@ -192,7 +192,7 @@ def _bad_location_notes(context: HopContext) -> Iterator[Note]:
         changed.append(Translatable("read \\ as /"))
     text = Translatable("The Location is not a URI, but browsers correct it and open it.")
     if changed:
-        how = joined(*changed, by=", ")
+        how = join_texts(*changed, by=", ")
         text = Translatable("The Location is not a URI, but browsers correct it (%(how)s) and open it.", how=how)
     yield Note("browsers-open", text, opened.url)
 
@@ -219,7 +219,9 @@ def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]
     if vary := ", ".join(context.response.all("vary")):
         # "If the Vary header is present in the response, then this location [is] specific to the parameters indicated
         # by the semantics of the Vary header."
-        text = Translatable("The target depends on these request header fields: %(fields)s.", fields=shown(vary))
+        text = Translatable(
+            "The target depends on these request header fields: %(fields)s.", fields=shorten_foreign_text(vary)
+        )
         yield Note("vary", text)
     if (context.url.scheme or "").lower() == "https" and (target.scheme or "").lower() == "http":
         text = Translatable(
@@ -250,11 +252,11 @@ def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]
 # The sentence at the end ----------------------------------------------------------------------------------------------
 
 
-def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
+def success_sentence(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
     """Return the last sentence of a successful trace that ended at ``uri``. ``inflection`` is used for the state
     "metadata" only. ``fetched`` is False if the URI has another scheme than http and https.
 
-    >>> found("direct", "mailto:a@example.org", "", fetched=False)
+    >>> success_sentence("direct", "mailto:a@example.org", "", fetched=False)
     'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
     """
     sentence = {
@@ -273,7 +275,7 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
         )
     if fetched:
         return sentence
-    return joined(sentence, Translatable("This is not a web address, so it was not requested."))
+    return join_texts(sentence, Translatable("This is not a web address, so it was not requested."))
 
 
 def is_unsafe(uri: str) -> bool:
@@ -283,7 +285,7 @@ def is_unsafe(uri: str) -> bool:
     return uri.partition(":")[0].lower() in UNSAFE
 
 
-def refused(problem: Problem) -> str:
+def refusal_sentence(problem: Problem) -> str:
     """Return the last sentence of a trace that sends no request, because its identifier has a problem."""
     return Translatable(
         "No request was sent: %(problem)s. Expected: %(expected)s (%(reference)s).",
@@ -300,7 +302,7 @@ def error_status(host: str, status: int, number: int) -> str:
     'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
     """
     values = {"host": host, "status": status_words(status), "hop": number}
-    return joined(Translatable("%(host)s answered %(status)s at hop %(hop)s.", **values), UNSPECIFIED)
+    return join_texts(Translatable("%(host)s answered %(status)s at hop %(hop)s.", **values), UNSPECIFIED)
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
@@ -325,7 +327,9 @@ def bad_location(host: str, status: int, number: int, why: str) -> str:
     'a.example answered 302 Found at hop 1, but it has no Location'
     """
     values = {"host": host, "status": status_words(status), "hop": number, "problem": why}
-    return joined(Translatable("%(host)s answered %(status)s at hop %(hop)s, but %(problem)s.", **values), UNSPECIFIED)
+    return join_texts(
+        Translatable("%(host)s answered %(status)s at hop %(hop)s, but %(problem)s.", **values), UNSPECIFIED
+    )
 
 
 def no_answer(host: str, number: int, why: str) -> str:
@@ -335,7 +339,7 @@ def no_answer(host: str, number: int, why: str) -> str:
     'Hop 1 got no answer from a.example: the connection was clo'
     """
     values = {"hop": number, "host": host, "reason": why}
-    return joined(Translatable("Hop %(hop)s got no answer from %(host)s: %(reason)s.", **values), UNSPECIFIED)
+    return join_texts(Translatable("Hop %(hop)s got no answer from %(host)s: %(reason)s.", **values), UNSPECIFIED)
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
@@ -346,12 +350,12 @@ def too_many(redirects: int, *, seen_before: bool) -> str:
         redirects,
     )
     again = Translatable("The URLs repeat in a loop, so a higher limit does not help.") if seen_before else ""
-    return joined(stopped, again, UNSPECIFIED)
+    return join_texts(stopped, again, UNSPECIFIED)
 
 
 def time_used_up(seconds: float) -> str:
     """Return the end sentence of a trace that stops at its time limit of ``seconds``."""
-    return joined(
+    return join_texts(
         Translatable("The trace stopped after the limit of %(seconds)s s.", seconds=f"{seconds:g}"), UNSPECIFIED
     )
 
@@ -371,7 +375,7 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     """
     time = _duration(seconds)
     spent = Translatable.counted("%(number)s hop, %(time)s.", "%(number)s hops, %(time)s.", FirstWord(hops), time=time)
-    return joined(spent if hops else Translatable("No hops, %(time)s.", time=time), trust(trusted))
+    return join_texts(spent if hops else Translatable("No hops, %(time)s.", time=time), trust(trusted))
 
 
 def trust(hosts: Iterable[str]) -> str:
@@ -383,10 +387,10 @@ def trust(hosts: Iterable[str]) -> str:
     names = list(dict.fromkeys(hosts))
     if names == [THIS_SITE]:
         return Translatable("This server answered all requests itself.")
-    return Translatable("This result relies on %(hosts)s.", hosts=listed(names)) if names else ""
+    return Translatable("This result relies on %(hosts)s.", hosts=list_items(names)) if names else ""
 
 
-def answering(url: UriReference, response: HopResponse) -> str:
+def answering_host(url: UriReference, response: HopResponse) -> str:
     """Return the subject of a sentence about a response: "This site" for one in process, or the host of the URL."""
     return Translatable("This site") if response.where == "here" else host_of(url)
 
@@ -409,10 +413,10 @@ def ago(seconds: float) -> str:
     return Translatable("%(seconds)s s ago", seconds=old(seconds))
 
 
-def shown(text: str) -> str:
+def shorten_foreign_text(text: str) -> str:
     r"""Return a text from another host as printable ASCII, shortened to about 200 characters.
 
-    >>> shown("caf\xe9\r\n")
+    >>> shorten_foreign_text("caf\xe9\r\n")
     'caf\\u{e9}\\u{d}\\u{a}'
     """
     escaped = display.escape(text[:_MAX_FIELD])
@@ -423,7 +427,7 @@ def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
     """Return the pairs of name and value of those fields of :data:`SHOWN_FIELDS` that a response has. They have at most
     three values of each name, as shortened printable ASCII.
     """
-    return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
+    return tuple((name, shorten_foreign_text(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 
 def host_of(url: UriReference) -> str:

@@ -17,7 +17,7 @@ from ..identifiers.problems import problem
 from ..identifiers.text import iri
 from ..identifiers.text.translatable import Translatable
 from .events import Note
-from .known_resolvers import ExpectedResolver, expected, expected_of_text
+from .known_resolvers import ExpectedResolver, expected_of_text, find_resolver
 
 _WITHOUT_IDENTIFIER = ("no-ark-label", "label-in-query")
 # Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
@@ -94,7 +94,7 @@ def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = (
         iri.encode(fragment) if mark else None,
         name.inflection,
         name.normal_naan if isinstance(name, Ark) else None,
-        expected(name),
+        find_resolver(name),
         tuple(notes),
     )
 

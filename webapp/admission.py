@@ -21,7 +21,7 @@ from werkzeug.wsgi import ClosingIterator
 from ..bindings.system.concurrency import Busy, HoldingSlot
 from ..bindings.system.thread_slots import slots
 from ..identifiers.text.translatable import Translatable
-from ..middleware.http.list_fields import shortened
+from ..middleware.http.list_fields import shorten_lists
 from ..middleware.http.request_target import NO_PATH
 from . import errors
 from .body_routes import BODY, BodyLimits
@@ -64,7 +64,7 @@ class Admission:
         if path[:1] not in ("", "/") or environ.get("SCRIPT_NAME", "")[:1] not in ("", "/"):
             return _without_path(environ, start_response)
         # PEP 3333: "the application is allowed to modify the dictionary in any way it desires".
-        environ.update(shortened(environ))
+        environ.update(shorten_lists(environ))
         body = page = None
         if environ.get("CONTENT_LENGTH") not in (None, "", "0") or "HTTP_TRANSFER_ENCODING" in environ:
             body = environ["wsgi.input"] = environ[BODY] = RequestBody(environ, self.limits.of(path, environ))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..identifiers.report import OFFICIAL_PREFIX
-from ..identifiers.text.translatable import Translatable, joined, sentence
+from ..identifiers.text.translatable import Translatable, join_texts, sentence
 from ..net import url as weburl
 from ..tracing.known_resolvers import (
     REGISTRY_KEYWORD,
@@ -72,7 +72,7 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
         prefix = prefix_for(text)
         if prefix is None:
             unknown = no_resolver(namespace)
-            why = joined(sentence(unknown), Translatable("Choose a resolver."))
+            why = join_texts(sentence(unknown), Translatable("Choose a resolver."))
             return ResolverChoice("", why, False, sentence(unknown))
         why = Translatable("The trace starts at the known resolver of %(namespace)s.", namespace=namespace)
         if bound is None:

@@ -18,7 +18,7 @@ from ..bindings.system.concurrency import Busy, Slot
 from ..bindings.system.thread_slots import slots
 from ..identifiers import examine
 from ..identifiers.text import display
-from ..identifiers.text.translatable import Translatable, joined
+from ..identifiers.text.translatable import Translatable, join_texts
 from ..identifiers.text.translatable import sentence as sentence_of
 from ..middleware import BindingsUnavailable
 from ..net.hop import Fetch
@@ -183,7 +183,7 @@ def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previe
         advice = Translatable("Try again in half a minute.")
         if busy.code == "busy-client":
             advice = Translatable("Wait until one ends.")
-        sentence = joined(sentence_of(busy.sentence), advice)
+        sentence = join_texts(sentence_of(busy.sentence), advice)
         raise HTTPRefusal(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
 

@@ -31,7 +31,7 @@ from sqlalchemy import (
 )
 
 from ...identifiers.text.translatable import Translatable
-from ...identifiers.text.translatable import stored as stored_sentence
+from ...identifiers.text.translatable import pack as stored_sentence
 from ..collection import Bindings
 from ..names.binding import rfc3339
 from ..names.operation import EMPTIED

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...identifiers.text import display
-from ...identifiers.text.display import counted
+from ...identifiers.text.display import format_count
 from ..names.errors import BindingError
 from ..publication import publish_due
 from ..storage.store import DatabaseStore
@@ -161,7 +161,7 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
     ``log-fork``, ``log-folder``) if the folder does not contain it.
     """
     if published.size > head.size:
-        size = counted(published.size, "entry", "entries")
+        size = format_count(published.size, "entry", "entries")
         raise BindingError(
             "log-restored", f"the published checkpoint has {size}, and the database has recorded {head.size:,}"
         )
@@ -172,7 +172,7 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
     except LogError as error:
         raise BindingError("log-folder", str(error)) from None
     if growing.root() != head.root:
-        recorded = counted(head.size, "entry", "entries")
+        recorded = format_count(head.size, "entry", "entries")
         message = f"{display.escape(str(folder))} lacks {recorded} that the database has recorded"
         raise BindingError("log-folder", message)
     return growing

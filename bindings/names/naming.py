@@ -191,7 +191,7 @@ def require_visible(text: str, label: str, identifier: str | None = None, *, cod
             Translatable(
                 "%(label)s: it has %(char)s, which is invisible: remove it; if it belongs there, write %(encoded)s",
                 label=label,
-                char=display.named(char),
+                char=display.describe_character(char),
                 encoded=encoded,
             ),
             identifier=identifier,
@@ -275,7 +275,7 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     warnings: list[NameWarning] = []
     for char in dict.fromkeys(unquote(key(name))):
         if kind := characters.classify(char):
-            shown = display.named(char)
+            shown = display.describe_character(char)
             code, message = (
                 "hidden-char",
                 Translatable("the name has %(char)s, which is invisible but part of the name", char=shown),
@@ -292,7 +292,7 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     if not others:
         return []
     first = min(others, key=lambda char: char not in _DASHES)
-    named: str = display.named(first)
+    named: str = display.describe_character(first)
     if len(others) > 1:
         named = Translatable.counted(
             "%(char)s and %(number)s other", "%(char)s and %(number)s others", len(others) - 1, char=named

@@ -167,7 +167,7 @@ class PolicyCheck:
             return None
         from ...identifiers import iri_policy
 
-        matcher = iri_policy.repaired(self.profile).namespaces.get("uuid")
+        matcher = iri_policy.repaired_grammar(self.profile).namespaces.get("uuid")
         whole = f"{self.profile.schemes[0]}://{self.profile.hosts[0]}{place}" if place.startswith("/") else place
         match = matcher.fullmatch(whole) if matcher else None
         return (match["uuid"] or match["named"]).lower() if match else None

@@ -283,7 +283,7 @@ def _not_http(target: str) -> BindingError:
 
 def _check_characters(rest: str) -> str:
     """Return the part of a target after its authority, unchanged, if all of its characters are allowed there."""
-    match = iri.compiled(_FROM_PATH, rest).match(rest)
+    match = iri.compile_rule(_FROM_PATH, rest).match(rest)
     end = match.end() if match else 0
     if end < len(rest):
         raise _wrong_character(rest[end])
@@ -292,7 +292,7 @@ def _check_characters(rest: str) -> str:
 
 
 def _wrong_character(char: str) -> BindingError:
-    named = display.named(char)
+    named = display.describe_character(char)
     message = Translatable("the target has %(character)s, which is not allowed here", character=named)
     if char == "%":
         message = Translatable("a percent sign in the target is not followed by two hexadecimal digits; write %%25")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...identifiers.text.translatable import each_text, restored, stored
+from ...identifiers.text.translatable import each_text, pack, unpack
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
@@ -46,7 +46,7 @@ def read(transaction: Transaction, run: int) -> RunProgress | None:
     row = transaction.connection.execute(query).first()
     if row is None:
         return None
-    value = each_text(json.loads(row[1]), restored)
+    value = each_text(json.loads(row[1]), unpack)
     return RunProgress(row[0], value["done"], value["changed"], value["state"])
 
 
@@ -58,7 +58,7 @@ def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
 
     forget(transaction, run)
     value = {"done": progress.done, "changed": progress.changed, "state": dict(progress.state)}
-    row = {"job": run, "operation": progress.operation, "result": json.dumps(each_text(value, stored))}
+    row = {"job": run, "operation": progress.operation, "result": json.dumps(each_text(value, pack))}
     transaction.connection.execute(insert(bulk_progress), [row])
 
 

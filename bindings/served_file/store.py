@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from ...identifiers.text.display import counted
+from ...identifiers.text.display import format_count
 from ..names import validation
 from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
@@ -417,7 +417,7 @@ class FileStore:
         self._seen = seen
         self.refusal = None
         if not is_served:
-            _log.info("%s was read: %s", self, counted(len(table.bindings), "name"))
+            _log.info("%s was read: %s", self, format_count(len(table.bindings), "name"))
 
     def _refuse(self, reason: str, seen: _Seen | None) -> None:
         self._seen = seen

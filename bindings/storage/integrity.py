@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...identifiers.text.display import counted
+from ...identifiers.text.display import format_count
 from ..names.errors import UnreadableBinding
 from ..names.prefixes.patterns import Pattern
 from .rows import PREFIX, STATE, binding_of
@@ -63,7 +63,9 @@ def _counts(rows: _Rows, database: Database) -> Iterator[Contradiction]:
         if kind == "sample":
             yield Contradiction("count-wrong", "", f"the sample of names has the name {value}, which is not recorded")
         else:
-            message = f"the group {value} of the {kind} has {counted(int(kept), 'name')}, but {int(found)} are recorded"
+            message = (
+                f"the group {value} of the {kind} has {format_count(int(kept), 'name')}, but {int(found)} are recorded"
+            )
             yield Contradiction("count-wrong", "", message)
 
 
@@ -161,7 +163,7 @@ def _operations(rows: _Rows) -> Iterator[Contradiction]:
         yield Contradiction(
             "operation-missing",
             "",
-            f"operation {number} changed {counted(names, 'name')}, but has {counted(events, 'event')}",
+            f"operation {number} changed {format_count(names, 'name')}, but has {format_count(events, 'event')}",
         )
 
 

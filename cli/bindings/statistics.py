@@ -11,7 +11,7 @@ import click
 from .. import streams
 from ..errors import DONE, read_name, store_errors, write
 from ..options import WholeNumber, json_option
-from ..output import Sheet, counted, identifier
+from ..output import Sheet, format_count, identifier
 
 if TYPE_CHECKING:
     from ...middleware.statistics.counts import CountStore, Total, Unit
@@ -89,7 +89,7 @@ def stats_command(
         counts = CountStore.at(place)
         if end is not None:
             number = counts.delete_before(end.date())
-            write([f"Deleted {counted(number, 'count')} of the days before {end:%Y-%m-%d}."])
+            write([f"Deleted {format_count(number, 'count')} of the days before {end:%Y-%m-%d}."])
             return DONE
         requested = CountSelection(name=_key(name), prefix=_beginning(prefix), first=_day(first), last=_day(last))
         unit: Unit = by or ("name" if name is None else "day")

@@ -213,12 +213,12 @@ def _policy_lint(given: str) -> dict[str, Any]:
 
 
 def _policy_namespace(given: str) -> dict[str, Any]:
-    by_the_letter = iri_policy.printed(_POLICY).matching(given)
+    by_the_letter = iri_policy.printed_grammar(_POLICY).matching(given)
     return {"namespaces": list(iri_policy.namespaces(given, _POLICY)), "literal_abnf": list(by_the_letter)}
 
 
 def _reserved_iri(given: str) -> dict[str, Any]:
-    by_the_letter = iri_policy.printed(_POLICY).reserved.fullmatch(given) is not None
+    by_the_letter = iri_policy.printed_grammar(_POLICY).reserved.fullmatch(given) is not None
     return {"literal": by_the_letter, "decided": iri_policy.is_reserved(given, _POLICY)}
 
 

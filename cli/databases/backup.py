@@ -13,7 +13,7 @@ from .. import streams
 from ..bindings.stores import require_database
 from ..errors import CANNOT_WRITE, DONE, NO, NO_INPUT, CommandError, store_errors, write
 from ..options import json_option, optional_database_option
-from ..output import Sheet, counted
+from ..output import Sheet, format_count
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _report(backup: Backup, file: str, *, as_json: bool, is_check: bool = False,
             }
         )
         return NO if is_old else DONE
-    names = "a database of an older version" if backup.names is None else counted(backup.names, "name")
+    names = "a database of an older version" if backup.names is None else format_count(backup.names, "name")
     when = f" of {backup.began:%Y-%m-%d %H:%M:%S} UTC" if is_check else ""
     write(Sheet.of(sys.stdout).prose(f"{file}: {names}{when}. Verified."))
     if is_old:
@@ -131,4 +131,4 @@ def _report(backup: Backup, file: str, *, as_json: bool, is_check: bool = False,
 
 
 def _age(hours: float) -> str:
-    return counted(round(hours / 24), "day") if hours >= 72 else counted(round(hours), "hour")
+    return format_count(round(hours / 24), "day") if hours >= 72 else format_count(round(hours), "hour")

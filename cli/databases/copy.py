@@ -10,7 +10,7 @@ import click
 
 from ..bindings.stores import has_no_tables, open_store
 from ..errors import DONE, CommandError, write
-from ..output import Sheet, counted
+from ..output import Sheet, format_count
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
         copied = copy_store(
             source,
             None if dry_run else target,
-            progress=lambda table, rows: progress.show(f"{table}: {counted(rows, 'row')}"),
+            progress=lambda table, rows: progress.show(f"{table}: {format_count(rows, 'row')}"),
         )
     sheet = Sheet.of(sys.stdout)
     write(map(_line, copied))
     done = "Nothing was written." if dry_run else "Both checksums are equal."
     number = sum(each.rows for each in copied)
-    write(sheet.prose(f"{counted(number, 'row')} {'to copy' if dry_run else 'copied'}. {done}"))
+    write(sheet.prose(f"{format_count(number, 'row')} {'to copy' if dry_run else 'copied'}. {done}"))
     return DONE
 
 

@@ -8,7 +8,7 @@ import click
 
 from ..errors import CommandError
 from ..options import with_options
-from ..output import counted
+from ..output import format_count
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -55,13 +55,15 @@ def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settin
         omitted = error.omitted
         more = omitted.number - len(omitted.first)
         raise CommandError(
-            f"the format {name} cannot represent {counted(omitted.number, 'name')}",
+            f"the format {name} cannot represent {format_count(omitted.number, 'name')}",
             *(("Name", f"{key}: {reason}") for key, reason in omitted.first),
             *([("Name", f"{more:,} more")] if more else []),
             ("Fix", "pass --omit to leave these names out, so that Ararat answers for them"),
         ) from None
-    wrote = f"redirects of {marker.redirects:,} of {counted(marker.state.names, 'name')}"
+    wrote = f"redirects of {marker.redirects:,} of {format_count(marker.state.names, 'name')}"
     if holds := holds_at(bindings, bindings.now()):
         first = min(each.until for each in holds)
-        wrote += f" ({counted(len(holds), 'hold')}; write it again when the first ends, {first:%Y-%m-%d %H:%M:%SZ})"
+        wrote += (
+            f" ({format_count(len(holds), 'hold')}; write it again when the first ends, {first:%Y-%m-%d %H:%M:%SZ})"
+        )
     return wrote

@@ -16,7 +16,7 @@ from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, writing
 from ..options import database_option, delimiter_of, format_option, read_moment
-from ..output import counted
+from ..output import format_count
 from ..progress import Progress
 from .edge import edge_settings, write_redirects
 
@@ -145,7 +145,7 @@ def counted_records(counts: Mapping[str, int]) -> str:
     """
     return (
         ", ".join(
-            counted(number, kind.replace("-", " "), "prefixes" if kind == "prefix" else None)
+            format_count(number, kind.replace("-", " "), "prefixes" if kind == "prefix" else None)
             for kind, number in counts.items()
             if kind != "setting"
         )
@@ -156,7 +156,7 @@ def counted_records(counts: Mapping[str, int]) -> str:
 def _count_words(written: ExportCounts) -> str:
     words = ("binding", "reserved name", "rule", "counter", "prefix record")
     return ", ".join(
-        counted(number, word) for word, number in zip(words, written, strict=True) if number or word == "binding"
+        format_count(number, word) for word, number in zip(words, written, strict=True) if number or word == "binding"
     )
 
 

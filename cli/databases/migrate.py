@@ -12,7 +12,7 @@ from ...bindings.storage.versions import VERSION
 from ..bindings.stores import require_database
 from ..errors import CANNOT_WRITE, DONE, CommandError, store_errors, write
 from ..options import database_option
-from ..output import Sheet, counted
+from ..output import Sheet, format_count
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -54,11 +54,11 @@ def migrate_command(no_backup: bool, database: str) -> int:
     if done.before == done.after:
         result = f"The schema is up to date, version {done.after}."
         if done.indexes:
-            result = f"Added {counted(done.indexes, 'index', 'indexes')} for lists and search. {result}"
+            result = f"Added {format_count(done.indexes, 'index', 'indexes')} for lists and search. {result}"
         if done.triggers:
             result = f"Added {done.triggers} triggers that protect the tables. {result}"
         if done.constraints:
-            result = f"Replaced {counted(done.constraints, 'list')} of permitted values. {result}"
+            result = f"Replaced {format_count(done.constraints, 'list')} of permitted values. {result}"
     write(Sheet.of(sys.stdout).prose(result))
     return DONE
 

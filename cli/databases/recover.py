@@ -13,7 +13,7 @@ from ..bindings.stores import open_store
 from ..errors import DONE, NO, CommandError, write
 from ..log.trust import policy_file_option, vkey_option
 from ..options import actor_option, database_option, json_option, network_options
-from ..output import Sheet, counted, identifier, words
+from ..output import Sheet, format_count, identifier, words
 from .verify import opened, print_unknown
 
 if TYPE_CHECKING:
@@ -112,13 +112,13 @@ def _print(result: RecoveryResult, *, as_json: bool, dry_run: bool) -> None:
             write(sheet.prose(each.message, indent=_WIDTH + 1))
     if as_json:
         return
-    names = counted(len(result.lost), "public name")
+    names = format_count(len(result.lost), "public name")
     more = [
-        f"{counted(result.reserved, 'name')} that {'was' if result.reserved == 1 else 'were'} only reserved"
+        f"{format_count(result.reserved, 'name')} that {'was' if result.reserved == 1 else 'were'} only reserved"
         if result.reserved
         else "",
-        counted(result.settings, "counter or UUID", "counters or UUIDs") if result.settings else "",
-        counted(len(result.narrowed), "restriction") if result.narrowed else "",
+        format_count(result.settings, "counter or UUID", "counters or UUIDs") if result.settings else "",
+        format_count(len(result.narrowed), "restriction") if result.narrowed else "",
     ]
     others = "".join(f", {each}" for each in more if each)
     if dry_run:

@@ -23,7 +23,7 @@ from ..options import (
     network_options,
     test_naans_option,
 )
-from ..output import Sheet, Style, counted, identifier
+from ..output import Sheet, Style, format_count, identifier
 from ..progress import Progress
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def rounds_command(
 def _time(seconds: float) -> str:
     minutes, hours, days = (math.ceil(seconds / each) for each in (60, 3_600, 86_400))
     if minutes < 120:
-        return counted(minutes, "minute")
-    return counted(hours, "hour") if hours < 48 else counted(days, "day")
+        return format_count(minutes, "minute")
+    return format_count(hours, "hour") if hours < 48 else format_count(days, "day")
 
 
 class _Report:

@@ -11,7 +11,7 @@ from ...identifiers.text import display
 from ..bindings.stores import open_store
 from ..errors import DONE, writing
 from ..options import database_option
-from ..output import counted
+from ..output import format_count
 from ..progress import Progress
 
 _SUFFIX = ".snapshot"
@@ -45,5 +45,5 @@ def snapshot_command(file: str, database: str) -> int:
             raise click.BadParameter(f"{database} is a snapshot already; copy the file", param_hint="--database")
         with writing(file), Progress("names") as progress:
             names = write_snapshot(bindings, Path(file).absolute(), progress=progress.count)
-    sys.stderr.write(f"{counted(names, 'name')} written to {display.escape(file)}\n")
+    sys.stderr.write(f"{format_count(names, 'name')} written to {display.escape(file)}\n")
     return DONE

@@ -57,7 +57,7 @@ class UserTable:
             raise CommandError(f"cannot read {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
         name = words(Path(file).name)
         with store_errors():
-            proposal = sheet.stored(content, name, None)
+            proposal = sheet.convert_upload(content, name, None)
             return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name))
 
     def describe(self, to: Sheet) -> Iterator[str]:

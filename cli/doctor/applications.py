@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ...identifiers.text import display
 from ...middleware import Bindings, ResolverASGIMiddleware, ResolverMiddleware
-from ...middleware.asgi_detection import is_asgi, named
+from ...middleware.asgi_detection import describe_application, is_asgi
 from ...middleware.resolution.custom_scheme import OwnScheme
 from ...middleware.resolution.settings import SCHEMES, Settings
 from .finding import HealthFinding, State
@@ -69,7 +69,7 @@ def load(place: str) -> Any:
         reason = display.escape(str(error).partition("\n")[0][:600])
         raise NotLoaded(f"{type(error).__name__}: {reason}" if reason else type(error).__name__) from error
     if not callable(application):
-        raise NotLoaded(f"it is not a WSGI or ASGI application but {named(application)}")
+        raise NotLoaded(f"it is not a WSGI or ASGI application but {describe_application(application)}")
     return application
 
 
@@ -89,7 +89,7 @@ def examine(application: Any) -> Iterator[HealthFinding]:
             "resolver",
             "error",
             "resolver",
-            f"{named(application)} is not wrapped in {kind}.",
+            f"{describe_application(application)} is not wrapped in {kind}.",
             f'Wrap it: application = {kind}(application, open_bindings("bindings.sqlite"), prefix=...).{inside}',
         )
     for site in sites:
@@ -102,7 +102,7 @@ def examine(application: Any) -> Iterator[HealthFinding]:
             yield HealthFinding("app", "resolver", "warning", "resolver", message)
         yield from _routes(site)
     if resolvers and not sites:
-        message = f"{type(resolvers[0]).__name__} wraps {named(resolvers[0].app)}."
+        message = f"{type(resolvers[0]).__name__} wraps {describe_application(resolvers[0].app)}."
         yield HealthFinding("app", "resolver", "ok", "resolver", message)
     if not sites:
         message = (

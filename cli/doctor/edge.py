@@ -13,7 +13,7 @@ from ...bindings.open import bindings_at
 from ...identifiers.text import display
 from ...middleware import BindingError, Bindings, BindingsUnavailable
 from ...middleware.edge.marker import Marker, digest_of, read_marker
-from ..output import counted
+from ..output import format_count
 from .finding import HealthFinding
 
 _SHOWN = "export"
@@ -51,7 +51,7 @@ def examine(file: Path, database: str) -> Iterator[HealthFinding]:
 def _compare(bindings: Bindings, marker: Marker, where: str) -> HealthFinding:
     state, exported = bindings.store.ranges().state("", LAST), rfc3339(marker.exported)
     before = marker.state
-    counts = f"It has the redirects of {counted(marker.redirects, 'name')} of {marker.state.names:,}."
+    counts = f"It has the redirects of {format_count(marker.redirects, 'name')} of {marker.state.names:,}."
     held = digest_of(holds_at(bindings, bindings.now()))
     if state == before and held != marker.holds:
         message = f"{where} is outdated: since {exported}, a hold began or ended. {counts}"
@@ -71,7 +71,7 @@ def _compare(bindings: Bindings, marker: Marker, where: str) -> HealthFinding:
     first = [binding.identifier for binding in bindings.list_names(selection, limit=_NAMED).names]
     changed = ", ".join(f"{number:,} {status}" for status, number in by_state.items() if number)
     message = (
-        f"{where} is outdated: {counted(state.revisions - before.revisions, 'change')} since {exported}. "
+        f"{where} is outdated: {format_count(state.revisions - before.revisions, 'change')} since {exported}. "
         f"Changed names: {changed or 'unknown'}{': ' if first else ''}{', '.join(map(display.escape, first))}"
         f"{' …' if sum(by_state.values()) > len(first) else ''}."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ..output import Sheet, Style, counted
+from ..output import Sheet, Style, format_count
 
 State = Literal["ok", "warning", "error"]
 """``ok`` needs no change, ``warning`` may be intended, ``error`` must be fixed."""
@@ -107,7 +107,7 @@ def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[s
         if rules:
             yield from sheet.prose(f"({'; '.join(rules)})", indent=4, style="soft")
     counts = {state: sum(finding.state == state for finding in findings) for state in _STYLES}
-    warnings = counted(counts["warning"], "warning")
+    warnings = format_count(counts["warning"], "warning")
     yield ""
     if counts["error"]:
         yield from sheet.prose("The page docs/troubleshooting.md lists causes by what you see.", style="soft")

@@ -12,7 +12,7 @@ from ...middleware.http import trusted_proxy
 from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import WebURL
-from ..output import counted
+from ..output import format_count
 from .finding import HealthFinding
 from .fixes import ReverseProxy, remedy
 from .requests import Ask
@@ -94,7 +94,7 @@ def _contents(health: dict[str, Any]) -> Iterator[HealthFinding]:
     if isinstance(names, int) and not isinstance(names, bool):
         about = "About " if health.get("names_exact") is False else ""
         if names:
-            message = f"{about}{counted(names, 'name is', 'names are')} bound."
+            message = f"{about}{format_count(names, 'name is', 'names are')} bound."
             yield HealthFinding("url", "names", "ok", "names", message)
         else:
             change = "Check that it reads the right database. Bind names with ararat bind or ararat import."

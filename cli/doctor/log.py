@@ -21,7 +21,7 @@ from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.open import bindings_at, table_file
 from ...bindings.storage.store import DatabaseStore
 from ...identifiers.text import display
-from ..output import counted
+from ..output import format_count
 from .finding import HealthFinding
 from .stores import sentence
 
@@ -73,7 +73,9 @@ def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | No
         code = status.code or "log-folder"
         yield HealthFinding("log", code, "error", "log", sentence(status.fault), _REMEDIES.get(code))
     else:
-        message = f"{where} has {counted(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
+        message = (
+            f"{where} has {format_count(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
+        )
         yield HealthFinding("log", "log-folder", "ok", "log", message)
         yield _find_unpublished(status, folder)
         yield _witnesses(folder, status.key, policy)
@@ -92,7 +94,7 @@ def _find_unpublished(status: LogStatus, folder: Path) -> HealthFinding:
         return HealthFinding("log", code, "ok", shown, f"All changes are published. {last}")
     since = None if status.since is None else datetime.fromisoformat(status.since)
     first = "" if since is None else f", the first of {since:%Y-%m-%d %H:%M} UTC"
-    message = f"{counted(waiting, 'change is', 'changes are')} not published{first}. {last}"
+    message = f"{format_count(waiting, 'change is', 'changes are')} not published{first}. {last}"
     if since is None or datetime.now(UTC) - since <= MAX_WAIT:
         return HealthFinding("log", code, "ok", shown, message)
     change = (
@@ -109,13 +111,15 @@ def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> HealthF
         if policy is None:
             number = sum(signature.name != key.name for signature in SignedNote.of_bytes(content).signatures)
             unverified = " They are not verified: pass the policy with --policy." if number else ""
-            message = f"The checkpoint has {counted(number, 'cosignature', 'cosignatures')}.{unverified}"
+            message = f"The checkpoint has {format_count(number, 'cosignature', 'cosignatures')}.{unverified}"
             return HealthFinding("log", code, "ok", shown, message)
         cosigned = {cosignature.key for cosignature in read_checkpoint(content, key, policy.witness_keys)[1]}
     except (LogError, OSError) as error:
         change = "Publish again: ararat log publish with the same policy."
         return HealthFinding("log", code, "error", shown, sentence(display.escape(str(error))), change)
-    message = f"{len(cosigned)} of {counted(len(policy.witnesses), 'witness', 'witnesses')} cosigned the checkpoint."
+    message = (
+        f"{len(cosigned)} of {format_count(len(policy.witnesses), 'witness', 'witnesses')} cosigned the checkpoint."
+    )
     if policy.is_satisfied(cosigned):
         return HealthFinding("log", code, "ok", shown, message)
     change = "Run ararat log publish with this policy. It prints why a witness does not cosign."

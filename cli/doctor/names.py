@@ -22,7 +22,7 @@ from ...middleware import Bindings, ResolverMiddleware
 from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import BadURL, WebURL, parse
-from ..output import counted
+from ..output import format_count
 from ..sites.reader_requests import PROGRAMS, REQUESTS, ReaderRequest, losses, said
 from ..sites.reader_requests import REDIRECTS as _REDIRECTS
 from .deployment.deployment import Deployment
@@ -229,7 +229,7 @@ class _Check:
         for (cause, state), faults in self._faults.items():
             messages = [fault.message for fault in faults[:_NAMED]]
             if len(faults) > _NAMED:
-                messages.append(f"The same for {counted(len(faults) - _NAMED, 'more name')}")
+                messages.append(f"The same for {format_count(len(faults) - _NAMED, 'more name')}")
             proxy = next(
                 (proxy_name for fault in faults if fault.response and (proxy_name := _proxy(fault.response))), None
             )

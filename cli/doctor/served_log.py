@@ -16,7 +16,7 @@ from ...identifiers.text import display
 from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import WebURL
-from ..output import counted
+from ..output import format_count
 from .finding import HealthFinding
 from .fixes import reverse_proxy
 from .requests import raw_request
@@ -101,7 +101,7 @@ def _compare_checkpoints(served: Checkpoint, folder: Path, key: VerifierKey, res
 
 
 def _entries(checkpoint: Checkpoint) -> str:
-    return counted(checkpoint.size, "entry", "entries")
+    return format_count(checkpoint.size, "entry", "entries")
 
 
 def _content_type(response: SiteAnswer) -> HealthFinding:

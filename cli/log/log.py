@@ -14,7 +14,7 @@ from .. import streams
 from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, CommandError, store_errors, write
 from ..options import database_option, json_option, network_options, test_naans_option
-from ..output import Sheet, counted, words
+from ..output import Sheet, format_count, words
 from .trust import policy_file_option, trusted
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def status_command(folder: Path, as_json: bool, database: str) -> int:
     write(sheet.field("Key", str(status.key)))
     write(sheet.field("Published", "no checkpoint" if status.published is None else _entries(status.published)))
     write(sheet.field("Recorded", _entries(status.recorded)))
-    write(sheet.field("New", counted(status.new, "change")))
+    write(sheet.field("New", format_count(status.new, "change")))
     if status.fault:
         write(sheet.field("Fault", status.fault, style="error"))
     return DONE if status.is_complete else NO
@@ -226,7 +226,7 @@ def _witnessing(policy_file: str | None, quorum: str, destinations: Destinations
 
 
 def _entries(number: int) -> str:
-    return counted(number, "entry", "entries")
+    return format_count(number, "entry", "entries")
 
 
 def _key_path(folder: Path, key: Path | None) -> Path:

@@ -12,7 +12,7 @@ import click
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, CommandError, write, writing
 from ..options import check_file, network_options
-from ..output import Sheet, counted, words
+from ..output import Sheet, format_count, words
 from ..progress import Progress
 from .remote import Client, RemoteLog, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
@@ -95,9 +95,9 @@ def _print(monitor: Monitor, count: int) -> None:
     sheet = Sheet.of(sys.stdout)
     if count > _MOST:
         write(sheet.prose(f"and {count - _MOST:,} more problems; --json prints all", style="error"))
-    entries = counted(monitor.entries, "entry", "entries")
-    names = counted(monitor.names, "name")
-    problems = counted(count, "problem")
+    entries = format_count(monitor.entries, "entry", "entries")
+    names = format_count(monitor.names, "name")
+    problems = format_count(count, "problem")
     if monitor.seen is None:
         write(sheet.prose(f"{problems}. No entry was read.", style="error"))
         return

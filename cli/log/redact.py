@@ -10,7 +10,7 @@ import click
 from ..bindings.stores import open_store
 from ..errors import DONE, read_name, write
 from ..options import WholeNumber, actor_option, database_option
-from ..output import Sheet, counted
+from ..output import Sheet, format_count
 
 if TYPE_CHECKING:
     from ...bindings.names.actor import Actor
@@ -71,7 +71,7 @@ def redact_command(
             done = redact_prefix(bindings, identifier, actor=actor)
         else:
             done = redact(bindings, name, revisions=revisions, resource=resource, reason=reason, actor=actor)
-    result = f"Redacted {counted(done.events, 'change')}; {done.logged:,} in the log."
+    result = f"Redacted {format_count(done.events, 'change')}; {done.logged:,} in the log."
     of = "record" if is_prefix else "name"
     result += f" The {of} was deleted." if done.revision is None else f" The redaction is change {done.revision:,}."
     if done.is_erased is False:

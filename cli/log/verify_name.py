@@ -12,7 +12,7 @@ import click
 from .. import streams
 from ..errors import DONE, NO, CommandError, read_name, write
 from ..options import network_options
-from ..output import Sheet, counted, words
+from ..output import Sheet, format_count, words
 from .remote import Client, is_url, read_file
 from .trust import policy_file_option, trusted, vkey_option
 
@@ -91,7 +91,7 @@ def verify_name_command(
 def _print(key: str, proved: ProvedEntry) -> None:
     sheet = Sheet.of(sys.stdout)
     entry, number = proved.entry, proved.cosignatures
-    size = counted(proved.size, "entry", "entries")
+    size = format_count(proved.size, "entry", "entries")
     write(sheet.prose(f"Proved: {words(key)} is in the log {words(proved.log.name)}.", style="good"))
     write(sheet.field("Entry", f"{proved.index:,}; the signed checkpoint has {size}"))
     write(sheet.field("Change", f"{entry.revision:,}: {entry.action}, {entry.time:%Y-%m-%d %H:%M:%S} UTC"))

@@ -11,7 +11,7 @@ import click
 from .. import streams
 from ..errors import DONE, UNAVAILABLE, CommandError, store_errors, write
 from ..options import WholeNumber
-from ..output import Sheet, counted, words
+from ..output import Sheet, format_count, words
 
 if TYPE_CHECKING:
     from ...bindings.log.witnesses.witness import Witness
@@ -102,7 +102,7 @@ def list_command(folder: Path, as_json: bool) -> int:
         if as_json:
             streams.dump({"log": log.key.name, "vkey": str(log.key), "size": log.size})
         else:
-            entries = counted(log.size, "entry", "entries")
+            entries = format_count(log.size, "entry", "entries")
             write(Sheet.of(sys.stdout).prose(f"{words(log.key.name)}: {entries}"))
     return DONE
 

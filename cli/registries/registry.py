@@ -15,7 +15,7 @@ from ...identifiers.registries import tables as registry_tables
 from ...identifiers.registries.tables import AnyTable, Changes, RegistryError
 from .. import streams
 from ..errors import CANNOT_WRITE, DONE, NO, NO_INPUT, CommandError, cannot_write, write
-from ..output import Sheet, Style, counted
+from ..output import Sheet, Style, format_count
 from .registry_folder import VARIABLE, registry_folder, table_in, write_tables
 
 _MAX_SHOWN = 12
@@ -129,7 +129,7 @@ def _vanished_error(updates: list[_Update]) -> CommandError:
     old, new = updates[0].old.snapshot, updates[0].new.snapshot
     if new.date < old.date:
         details.insert(1, ("Cause", f"the file is older ({new.date}) than the table in use ({old.date})"))
-    what = f"{counted(len(lost), 'NAAN')} of the table in use {'is' if len(lost) == 1 else 'are'} not in the file"
+    what = f"{format_count(len(lost), 'NAAN')} of the table in use {'is' if len(lost) == 1 else 'are'} not in the file"
     return CommandError(what, *details, exit_code=NO)
 
 

@@ -11,7 +11,7 @@ from ...identifiers import registries, scheme_registration
 from ...identifiers.scheme_registration import PROFILES, QUESTIONS, Registration, RegistrationError, RegistrationFinding
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, UNREADABLE, CommandError, write
-from ..output import Sheet, Style, counted, words
+from ..output import Sheet, Style, format_count, words
 
 _STYLES: dict[str, Style] = {"error": "error", "warning": "warning", "note": "soft"}
 
@@ -166,7 +166,7 @@ def _print_findings(record: Registration, findings: list[RegistrationFinding], p
         write([f"{sheet.paint(finding.field.ljust(width), 'strong')}{severity}  {finding.code}"])
         write(sheet.prose(f"{finding.message}; expected: {finding.expected} ({finding.reference})", indent=width))
     counts = [(each, sum(finding.severity == each for finding in findings)) for each in _STYLES]
-    problems = ", ".join(counted(count, word) for word, count in counts if count)
+    problems = ", ".join(format_count(count, word) for word, count in counts if count)
     name = words(record.name, most=60) or "unnamed record"
     status = words(record.status, most=60) or "no status"
     write(sheet.prose(f"{name}, {status}, by {PROFILES[profile].title}: {problems or 'no problems found'}."))

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from ...bindings.imports.keyed_rows import ANSWERS, QUESTIONS
-from ..output import Sheet, Style, counted, words
+from ..output import Sheet, Style, format_count, words
 from .bindings import difference_lines, name_and_target
 from .operations import undo_line
 
@@ -109,7 +109,7 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
     """Yield the lines of the result of an import of a dump: what was read, what was not imported, and the checksums."""
     states = ", ".join(f"{migration.states[state]:,} {state}" for state in sorted(migration.states))
     number = sum(migration.states.values())
-    yield from sheet.prose(f"Read {counted(number, 'name')} of {migration.source}: {states or 'none'}.")
+    yield from sheet.prose(f"Read {format_count(number, 'name')} of {migration.source}: {states or 'none'}.")
     if migration.minted:
         yield from sheet.prose(f"Minted and never bound, so reserved: {migration.minted:,}.")
     if migration.appended:
@@ -214,11 +214,11 @@ def _counts(summary: Summary, word: str) -> str:
     if summary.refusals:
         changes.append(f"{summary.refusals:,} {word}")
     if summary.warnings:
-        changes.append(counted(summary.warnings, "warning"))
+        changes.append(format_count(summary.warnings, "warning"))
     opening = "Written." if summary.written else "Nothing was written."
     if summary.kept and not summary.written:
         opening = f"Written: the first {summary.kept:,} lines. Correct the refused lines and run the command again."
-    lines = counted(summary.lines, "line")
+    lines = format_count(summary.lines, "line")
     return f"{opening} {': '.join(filter(None, [lines, ', '.join(changes)]))}."
 
 
@@ -240,4 +240,4 @@ def _line(word: str, number: int, text: str, sheet: Sheet) -> Iterator[str]:
 
 def _checksum(label: str, checksum: Checksum | None, sheet: Sheet) -> Iterator[str]:
     if checksum is not None:
-        yield from sheet.field(label, f"{counted(checksum.names, 'name')}, SHA-256 {checksum.sha256}")
+        yield from sheet.field(label, f"{format_count(checksum.names, 'name')}, SHA-256 {checksum.sha256}")

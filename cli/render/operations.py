@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..output import Sheet, Style, counted, identifier, words
+from ..output import Sheet, Style, format_count, identifier, words
 from .bindings import difference_lines, moment, name_and_target
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
     by = f" by {words(operation.actor)}" if operation.actor else ""
     number = sheet.paint(f"{operation.number:>6}", "strong")
     when = sheet.paint(moment(operation.started), "soft")
-    names = counted(operation.names, "name")
+    names = format_count(operation.names, "name")
     yield f"{number}  {when}  {sheet.paint(operation.action, 'good')} {sheet.paint(f'{names}{by}')}"
     parameters = [f"{name} {_value(value)}" for name, value in operation.parameters.items() if value is not None]
     if operation.finished is None:
@@ -122,7 +122,7 @@ def _counts(result: BulkResult) -> str:
         if number:
             changes.append(f"{number:,} {what}")
     if result.warnings:
-        changes.append(counted(result.warnings, "warning"))
-    names = counted(result.names, "name")
+        changes.append(format_count(result.warnings, "warning"))
+    names = format_count(result.names, "name")
     opening = "Written." if result.written else "Nothing was written."
     return f"{opening} {': '.join(filter(None, [names, ', '.join(changes)]))}."

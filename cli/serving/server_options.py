@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from ...bindings.storage.protocols import READ_SECONDS
-from ...middleware.resolution.declared_settings import SettingDescription, described
+from ...middleware.resolution.declared_settings import SettingDescription, describe_settings
 from ...middleware.resolution.settings import Settings
 from ...webapp import settings as inspector
 from ..options import Number, WholeNumber
@@ -202,7 +202,7 @@ def inspector_options() -> list[ServerOption]:
             parameter=each.name if each.option != _option(each.name) else None,
             is_list=each.is_list,
         )
-        for each in described(inspector.InspectorSettings)
+        for each in describe_settings(inspector.InspectorSettings)
         if each.has_option
     ]
 
@@ -218,7 +218,7 @@ def resolver_options(command: Any) -> Any:
     """Add an option for each setting of the resolver to a command of click or its function, and return this.
     An option that is not given keeps the default of the setting.
     """
-    for each in reversed([each for each in described(Settings) if each.has_option]):
+    for each in reversed([each for each in describe_settings(Settings) if each.has_option]):
         name, more = each.option, dict[str, Any](default=None)
         if each.metavar:
             more = {"multiple": each.is_list, "metavar": each.metavar}

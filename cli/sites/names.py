@@ -18,7 +18,7 @@ from ...net.hop import HopFailed
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
-from ..output import Sheet, counted, identifier
+from ..output import Sheet, format_count, identifier
 from ..progress import Progress
 from .junit import JUnitCase, write_junit
 from .requests import UNREACHABLE, RunningSite, unavailable
@@ -62,7 +62,7 @@ def check_names(site: RunningSite, file: str | None, database: str | None, *, as
     if junit is not None:
         write_junit(junit, f"names of {site.address}", cases)
     if not as_json:
-        message = f"{counted(total, 'name')} asked at {site.address}: "
+        message = f"{format_count(total, 'name')} asked at {site.address}: "
         write(sheet.prose(message + (f"{wrong:,} wrong." if wrong else "all work." if total else "none given.")))
     return NO if wrong else DONE
 

@@ -19,7 +19,7 @@ from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, CommandError, write, writing
-from ..output import Sheet, Style, counted, identifier
+from ..output import Sheet, Style, format_count, identifier
 from ..progress import Progress
 from .junit import JUnitCase, write_junit
 from .pages import Robots, SiteListing, SitePage, lines_of
@@ -100,7 +100,7 @@ def check_policy(
         write_junit(junit, f"URL policy of {site.address}", [_case(each) for each in results])
     wrong = sum(result.is_wrong for result in results)
     if not as_json:
-        write(sheet.prose(f"{counted(len(results), 'URL')} requested at {site.address}: {_summary(results)}."))
+        write(sheet.prose(f"{format_count(len(results), 'URL')} requested at {site.address}: {_summary(results)}."))
     for text in _left_out(listing, len(listing.pages) - len(allowed), most):
         write(Sheet.of(sys.stderr).prose(text, style="warning"), to=sys.stderr)
     return NO if wrong else DONE
@@ -184,7 +184,7 @@ class _Check:
             yield PageResult(url, answer.status, answer.field("Location"), self._apply_profile(findings))
 
     def _apply_profile(self, findings: Iterable[Problem]) -> tuple[Problem, ...]:
-        ruled = (iri_policy.ruled(finding, self._profile) for finding in findings)
+        ruled = (iri_policy.with_policy_severity(finding, self._profile) for finding in findings)
         return tuple(finding for finding in ruled if finding is not None)
 
 
@@ -291,14 +291,14 @@ def _summary(results: list[PageResult]) -> str:
     for result in results:
         for finding in result.findings:
             counts[finding.severity] += 1
-    listed = [counted(count, severity) for severity, count in counts.items() if count]
+    listed = [format_count(count, severity) for severity, count in counts.items() if count]
     return ", ".join(listed) or "no problems found"
 
 
 def _left_out(listing: SiteListing, excluded: int, most: int) -> Iterator[str]:
     if excluded:
-        yield f"ararat: robots.txt excludes {counted(excluded, 'URL')}, which were not requested"
+        yield f"ararat: robots.txt excludes {format_count(excluded, 'URL')}, which were not requested"
     if listing.elsewhere:
-        yield f"ararat: {counted(listing.elsewhere, 'line')} without a valid URL of this site were not requested"
+        yield f"ararat: {format_count(listing.elsewhere, 'line')} without a valid URL of this site were not requested"
     if listing.is_cut:
         yield f"ararat: only the first {most:,} URLs were requested; to request more, use --limit"

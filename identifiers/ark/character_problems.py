@@ -17,8 +17,8 @@ _MAX_NAMED = 12
 
 def _unseen(code: str, char: str) -> Translatable:
     if code == "unassigned":
-        return Translatable("%(char)s is not assigned in Unicode", char=display.named(char))
-    return Translatable("%(char)s is invisible but part of the identifier", char=display.named(char))
+        return Translatable("%(char)s is not assigned in Unicode", char=display.describe_character(char))
+    return Translatable("%(char)s is invisible but part of the identifier", char=display.describe_character(char))
 
 
 def bidi_formatting(text: str) -> Iterator[Problem]:
@@ -31,7 +31,7 @@ def bidi_formatting(text: str) -> Iterator[Problem]:
         yield problem(
             "bidi-formatting",
             *match.span(),
-            Translatable("%(char)s is not allowed in an IRI", char=display.named(match[0])),
+            Translatable("%(char)s is not allowed in an IRI", char=display.describe_character(match[0])),
         )
 
 
@@ -65,11 +65,11 @@ def _confusable_message(text: str, places: list[int]) -> str:
     if len(places) == 1:
         return Translatable(
             "%(char)s looks like %(other)s but is a different character",
-            char=display.named(first),
+            char=display.describe_character(first),
             other=confusables.looks_like(first),
         )
     named = "; ".join(
-        f"{display.named(text[place])} ({place + 1}): {confusables.looks_like(text[place])}"
+        f"{display.describe_character(text[place])} ({place + 1}): {confusables.looks_like(text[place])}"
         for place in places[:_MAX_NAMED]
     )
     if len(places) <= _MAX_NAMED:

@@ -53,7 +53,7 @@ def check_character(text: str) -> str:
     return BETANUMERIC[total % len(BETANUMERIC)]
 
 
-def covered(naan: str, name: str, covers: Coverage) -> str:
+def covered_text(naan: str, name: str, covers: Coverage) -> str:
     """Return the text from which the check character of an ARK is computed. It is NAAN, slash and ``name`` for "noid",
     or ``name`` for "name". The name is without its check character.
     """
@@ -79,7 +79,7 @@ def find(normal_form: str, *, required: bool = False) -> CheckCharacter | None:
         return None
     naan, name = parts.groups()
     for covers in COVERAGES:
-        text = covered(naan, name[:-1], covers)
+        text = covered_text(naan, name[:-1], covers)
         if check_character(text) == name[-1]:
             return CheckCharacter(name[-1], covers, text)
-    return CheckCharacter(name[-1], None, covered(naan, name[:-1], "noid")) if required else None
+    return CheckCharacter(name[-1], None, covered_text(naan, name[:-1], "noid")) if required else None

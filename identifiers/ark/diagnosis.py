@@ -21,7 +21,7 @@ def matched_ark(text: str) -> re.Match[str]:
     """Return the match of the whole ``text`` with the grammar of Extended ARKs. Its groups are "label", "naan", "path",
     "tail", "query" and "fragment". Raises IdentifierError with the first problem if the grammar refuses it.
     """
-    matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
+    matched = iri.compile_rule(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:
         raise IdentifierError(text, first_problem(text))
     return matched
@@ -69,7 +69,7 @@ def starts_with_encoded_slash(text: str, start: int) -> bool:
 def _naan_char_problem(text: str, index: int) -> Problem:
     if character_problem := _invalid_everywhere(text, index):
         return character_problem
-    char = display.named(text[index])
+    char = display.describe_character(text[index])
     if text[index] in BASE29_LETTERS.upper():
         return problem(
             "naan-uppercase",
@@ -113,7 +113,7 @@ def _query_or_fragment_problem(text: str, start: int) -> Problem:
 def _char_problem(text: str, index: int, code: str, part: str) -> Problem:
     if everywhere := _invalid_everywhere(text, index):
         return everywhere
-    char = display.named(text[index])
+    char = display.describe_character(text[index])
     if characters.classify(text[index]) == "private":
         return problem("private-use", index, index + 1, Translatable("%(char)s is allowed only in a query", char=char))
     return problem(code, index, index + 1, Translatable("%(part)s cannot contain %(char)s", part=part, char=char))
@@ -126,14 +126,17 @@ def _invalid_everywhere(text: str, index: int) -> Problem | None:
     if _CONTROL.match(char):
         # ARK-141: "The production rules of IRIs forbid characters in the range U+0000-U+001F, U+007F-U+009F"
         return problem(
-            "control-char", index, index + 1, Translatable("%(char)s is a control character", char=display.named(char))
+            "control-char",
+            index,
+            index + 1,
+            Translatable("%(char)s is a control character", char=display.describe_character(char)),
         )
     return None
 
 
 def _match_end(allowed: str, text: str, start: int, end: int) -> int:
     """Return the index of the first character that the expression does not allow, or ``end``."""
-    match = iri.compiled(allowed, text).match(text, start, end)
+    match = iri.compile_rule(allowed, text).match(text, start, end)
     return match.end() if match else start
 
 

@@ -127,7 +127,7 @@ class EmbeddedArk:
         if not self.boundary:
             yield problem("label-inside-segment", start, start + len(self.ark.label))
         for each in self.ark.first_problems(most):
-            yield shifted(each, start)
+            yield shift(each, start)
 
 
 def from_label(text: str) -> str | None:
@@ -152,7 +152,7 @@ def split(text: str) -> SplitAddress | None:
     start = text.rfind(":", 0, _path_end(text)) - 3
     if start <= 0 or text[start : start + 4] not in LABELS:
         return None
-    match = iri.compiled(_PREFIX, text).fullmatch(text, 0, start)
+    match = iri.compile_rule(_PREFIX, text).fullmatch(text, 0, start)
     if match is None:
         return None
     rest = text[start:]
@@ -185,7 +185,7 @@ def parse(text: str) -> EmbeddedArk:
     return EmbeddedArk(text, parts.prefix, parts.ark, parts.boundary)
 
 
-def shifted(problem: Problem, by: int) -> Problem:
+def shift(problem: Problem, by: int) -> Problem:
     """Return a copy of ``problem`` whose place is ``by`` characters further to the right, for a text with a prefix."""
     return Problem(
         problem.code,
@@ -223,12 +223,12 @@ def _problem_of(text: str) -> Problem:
     end = _path_end(text)
     start = _last_label(text, end)
     if start > 0:
-        if iri.compiled(_PREFIX, text).fullmatch(text, 0, start) is None:
+        if iri.compile_rule(_PREFIX, text).fullmatch(text, 0, start) is None:
             return problem("bad-prefix", 0, start)
         try:
             ark.parse(text[start:])
         except IdentifierError as error:
-            return shifted(error.problem, start)
+            return shift(error.problem, start)
     if encoded := _ENCODED_LABEL.search(text, 0, end):
         return problem("encoded-label", *encoded.span())
     if inside := _LABEL_IN_QUERY.search(text, end):

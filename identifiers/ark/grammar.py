@@ -56,7 +56,7 @@ EXTENDED_ARK = (
     rf"(?P<tail>(?:\?(?P<query>{IQUERY}))?(?:#(?P<fragment>{IFRAGMENT}))?)"
 )
 
-"""The expression for an Extended ARK. Use it with :func:`.iri.compiled`. Most ARKs match :data:`PLAIN_ARK`."""
+"""The expression for an Extended ARK. Use it with :func:`.iri.compile_rule`. Most ARKs match :data:`PLAIN_ARK`."""
 
 _PLAIN_PART = rf"[{ARK_UNRESERVED}][{ARK_UNRESERVED}\-]*+"
 PLAIN_ARK = re.compile(rf"{LABEL_PATTERN}/?([{BASE29}]++/{_PLAIN_PART}(?:/{_PLAIN_PART})*+)((?:\.{_PLAIN_PART})++)?+")

@@ -105,8 +105,9 @@ def _outside(body: str) -> str | None:
     if char == "%":
         return "a percent sign is not followed by two hexadecimal digits"
     if not "!" <= char <= "~":
-        return f"{display.named(char)} is not a visible ASCII character"
-    return f"{display.named(char)} is not one of the characters of an ARK: letters, digits, = ~ * + @ _ $ % - . /"
+        return f"{display.describe_character(char)} is not a visible ASCII character"
+    shown = display.describe_character(char)
+    return f"{shown} is not one of the characters of an ARK: letters, digits, = ~ * + @ _ $ % - . /"
 
 
 def _incomplete(body: str) -> str | None:

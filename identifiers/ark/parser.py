@@ -21,7 +21,7 @@ parse = Ark.parse
 
 def reads(text: str) -> bool:
     """Return whether :func:`parse` accepts ``text``. It is faster than parse on invalid text."""
-    matched = iri.compiled(EXTENDED_ARK, text).fullmatch(text)
+    matched = iri.compile_rule(EXTENDED_ARK, text).fullmatch(text)
     if matched is None:
         return False
     if "%" not in text and "-" not in text:

@@ -12,9 +12,9 @@ a file (:func:`read`). The source is document 002, and decisions P-01 to P-16 so
 
 from __future__ import annotations
 
-from .evaluation import AllocationFacts, Verdict, evaluate, evaluate_all, naan_fault, ruled
+from .evaluation import AllocationFacts, Verdict, evaluate, evaluate_all, naan_fault, with_policy_severity
 from .finding_codes import FINDINGS, SOURCE, finding
-from .grammar import MISCELLANEOUS, is_reserved, namespaces, printed, repaired
+from .grammar import MISCELLANEOUS, is_reserved, namespaces, printed_grammar, repaired_grammar
 from .hierarchy import components, parents
 from .profile import LARGEST, NAMESPACES, SEVERITIES, SHIPPED, Profile, ProfileError, built_in, read
 from .shoulders import Shoulder, allows_shoulder, equivalence_class, meaning, shoulder
@@ -44,9 +44,9 @@ __all__ = [
     "naan_fault",
     "namespaces",
     "parents",
-    "printed",
+    "printed_grammar",
     "read",
-    "repaired",
-    "ruled",
+    "repaired_grammar",
     "shoulder",
+    "with_policy_severity",
 ]

@@ -97,7 +97,7 @@ class Verdict:
 def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
     if parts.scheme is None:
         return finding("not-an-iri", 0, len(text), Translatable("the scheme is missing"))
-    message = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
+    message = f"{display.describe_character(text[place])} is not allowed in an IRI" if place < len(text) else None
     return finding("not-an-iri", place, min(place + 1, len(text)), message)
 
 
@@ -151,7 +151,7 @@ def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = Fal
     """
     iris = list(texts)
     facts = AllocationFacts(own=True, others=frozenset(iris) if complete else None)
-    productions = grammar.repaired(profile).namespaces
+    productions = grammar.repaired_grammar(profile).namespaces
     times: Counter[str] = Counter()
     uuids: dict[str, set[str]] = {}
     for text in set(iris):
@@ -180,7 +180,7 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
     return host in profile.hosts or (host.startswith("www.") and host[4:] in profile.hosts)
 
 
-def ruled(problem: Problem, profile: Profile) -> Problem | None:
+def with_policy_severity(problem: Problem, profile: Profile) -> Problem | None:
     """Return a finding with the severity and citation that the policy sets for its rule, or None if it is off."""
     severity = profile.severity(problem.code, problem.severity)
     if severity == "off":
@@ -193,7 +193,7 @@ def ruled(problem: Problem, profile: Profile) -> Problem | None:
 
 
 def _by_the_rules(findings: Iterable[Problem], profile: Profile) -> tuple[Problem, ...]:
-    return tuple(each for each in (ruled(finding, profile) for finding in findings) if each is not None)
+    return tuple(each for each in (with_policy_severity(finding, profile) for finding in findings) if each is not None)
 
 
 def _own_ark(text: str, profile: Profile, facts: AllocationFacts) -> Ark | None:

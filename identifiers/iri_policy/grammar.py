@@ -77,14 +77,14 @@ class Productions:
         section 6 (P-09).
 
         >>> from .profile import built_in
-        >>> repaired(built_in("17beta")).matching("https://17beta.top/bc-1")
+        >>> repaired_grammar(built_in("17beta")).matching("https://17beta.top/bc-1")
         ('language', 'opaque')
         """
         return tuple(name for name in NAMESPACES if (match := self.namespaces.get(name)) and match.fullmatch(text))
 
 
 @functools.lru_cache(maxsize=64)
-def repaired(profile: Profile) -> Productions:
+def repaired_grammar(profile: Profile) -> Productions:
     """Return the grammar of the namespaces of a policy profile, without the errors of document 002."""
     web = _web_prefix(profile)
     bare = f"{web}/{OPAQUE}"
@@ -103,9 +103,9 @@ def repaired(profile: Profile) -> Productions:
 
 
 @functools.lru_cache(maxsize=64)
-def printed(profile: Profile) -> Productions:
-    """Return the grammar as document 002 prints it, with its errors. It is only for a comparison with :func:`repaired`,
-    and lacks "datetime".
+def printed_grammar(profile: Profile) -> Productions:
+    """Return the grammar as document 002 prints it, with its errors. It is only for a comparison with
+    :func:`repaired_grammar`, and lacks "datetime".
     """
     web = _web_prefix(profile)
     every = {
@@ -125,14 +125,14 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
     >>> namespaces("https://17beta.top/bc-1", built_in("17beta")), namespaces("https://17beta.top/", built_in("17beta"))
     (('language', 'opaque'), ('miscellaneous',))
     """
-    return repaired(profile).matching(text) or (MISCELLANEOUS,)
+    return repaired_grammar(profile).matching(text) or (MISCELLANEOUS,)
 
 
 def is_reserved(text: str, profile: Profile) -> bool:
     """Return whether only the resolver of an identifier scheme may answer the IRI ``text``, such as
     ``https://17beta.top/ark:21206/10015`` (section 4; POL-037). It is False for a path without a host.
     """
-    return repaired(profile).reserved.fullmatch(text) is not None
+    return repaired_grammar(profile).reserved.fullmatch(text) is not None
 
 
 def _compile(expressions: Mapping[str, str], names: Iterable[str]) -> dict[str, re.Pattern[str]]:

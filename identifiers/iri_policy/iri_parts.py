@@ -72,7 +72,7 @@ def first_fault_of_any_scheme(text: str) -> int | None:
 
 def _end_of(pattern: str, text: str) -> int | None:
     """Return the index after the beginning of a text that matches, or None if all of it matches."""
-    match = iri.compiled(pattern, text).match(text)
+    match = iri.compile_rule(pattern, text).match(text)
     if match is None:
         scheme = _SCHEME.match(text)
         return scheme.end() if scheme else 0

@@ -231,7 +231,7 @@ def _excerpt(value: object) -> str:
 
 def _matching(expression: str, expected: str) -> Callable[[str, Any], str]:
     def check(key: str, value: Any) -> str:
-        if not isinstance(value, str) or not iri.compiled(expression, value).fullmatch(value):
+        if not isinstance(value, str) or not iri.compile_rule(expression, value).fullmatch(value):
             raise ProfileError(f"{key}: {_excerpt(value)} is not valid; expected {expected}")
         return value
 

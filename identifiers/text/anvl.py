@@ -88,7 +88,7 @@ def element(label: str, value: str) -> str:
     return f"{_encode('%:', label)}: {_encode('%', value)}".rstrip() + "\n"
 
 
-def folded(value: str) -> str:
+def fold_spaces(value: str) -> str:
     """Return ``value`` with one space for each run of spaces and tabs. Line ends stay."""
     return _SPACES.sub(" ", value)
 

@@ -26,10 +26,10 @@ _LONG_RUN = 16
 _MAX_MARKS = 4
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, such as "1 name" or "2,000 names". The default plural is the noun with an "s".
 
-    >>> counted(2000, "entry", "entries")
+    >>> format_count(2000, "entry", "entries")
     '2,000 entries'
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
@@ -98,11 +98,11 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
     return "".join(shown)
 
 
-def restored(text: str) -> str:
+def restore(text: str) -> str:
     r"""Return a message with the characters that :func:`escape` has escaped, for a Unicode terminal. Escapes of hidden
     characters, doubled backslashes, combining marks and right-to-left letters stay.
 
-    >>> restored(r"M\u{fc}ller\u{202e} \\u{fc}") == "M\u00fcller" + r"\u{202e} \\u{fc}"
+    >>> restore(r"M\u{fc}ller\u{202e} \\u{fc}") == "M\u00fcller" + r"\u{202e} \\u{fc}"
     True
     """
     return _ESCAPED.sub(_restore_match, text) if "\\u{" in text else text
@@ -126,12 +126,12 @@ def percent(text: str) -> str:
     return "".join(map(_ENCODED.__getitem__, whole.encode()))
 
 
-def decoded(text: str) -> str:
+def decode_for_display(text: str) -> str:
     """Decode the percent-encoded UTF-8 of an identifier for display through :func:`atoms` (RFC 3987, section 3.2;
     URN-049). ASCII, hidden characters and invalid UTF-8 stay, so that percent-encoding the result restores the
     identifier.
 
-    >>> decoded("urn:foo:caf%C3%A9%2F%E2%80%AE%FF")
+    >>> decode_for_display("urn:foo:caf%C3%A9%2F%E2%80%AE%FF")
     'urn:foo:caf\u00e9%2F%E2%80%AE%FF'
     """
     return _ENCODED_NON_ASCII.sub(_make_visible, text) if "%" in text else text
@@ -179,10 +179,10 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
     return result
 
 
-def named(char: str) -> str:
+def describe_character(char: str) -> str:
     """Return a name for a character in a message: itself in quotation marks, or its code point and Unicode name.
 
-    >>> named("!"), named("\\u202e")
+    >>> describe_character("!"), describe_character("\\u202e")
     ("'!'", 'U+202E RIGHT-TO-LEFT OVERRIDE')
     """
     if char == " ":

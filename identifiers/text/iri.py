@@ -62,7 +62,7 @@ UNRESERVED_TRIPLETS = triplets(ALPHANUMERIC + "-._~")
 _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
-def compiled(expression: str, text: str) -> re.Pattern[str]:
+def compile_rule(expression: str, text: str) -> re.Pattern[str]:
     """Compile an expression for the characters of IRIs, without the slow class :data:`UCSCHAR` for an ASCII ``text``.
     It must be a constant, because the result is kept permanently.
     """
@@ -80,7 +80,7 @@ _for_any = functools.cache(re.compile)
 
 def is_ucschar(char: str) -> bool:
     """Return whether ``char`` is one of the non-ASCII characters that IRIs can contain (RFC 3987, section 2.2)."""
-    return compiled(f"[{UCSCHAR}]", char).match(char) is not None
+    return compile_rule(f"[{UCSCHAR}]", char).match(char) is not None
 
 
 def run(inside: str, *, least: int = 1) -> str:

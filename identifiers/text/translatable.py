@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 SEPARATOR = "\x1f"
-"""The character between the text in English and its pattern, in the text of :func:`stored`."""
+"""The character between the text in English and its pattern, in the text of :func:`pack`."""
 # A width such as "%(line)999999999s" in the text of a person would fill the memory.
 _PATTERN = re.compile(r"(?:[^%]|%%|%\(\w+\)s)*")
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -113,7 +113,7 @@ class FirstWord(NumberWord):
         return super().__format__(spec).capitalize()
 
 
-def joined(*texts: str, by: str = " ") -> Translatable:
+def join_texts(*texts: str, by: str = " ") -> Translatable:
     """Return sentences or items after each other as one translatable text, without the empty ones. ``by`` is between
     them.
     """
@@ -121,11 +121,11 @@ def joined(*texts: str, by: str = " ") -> Translatable:
     return Translatable(by.join(f"%({name})s" for name in kept), **kept)
 
 
-def listed(items: Sequence[str]) -> str:
+def list_items(items: Sequence[str]) -> str:
     """Return items as the end of a sentence lists them, such as "a, b and c"."""
     if len(items) < 2:
         return items[0] if items else ""
-    return Translatable("%(items)s and %(last)s", items=joined(*items[:-1], by=", "), last=items[-1])
+    return Translatable("%(items)s and %(last)s", items=join_texts(*items[:-1], by=", "), last=items[-1])
 
 
 def in_english(value: object) -> str:
@@ -155,17 +155,17 @@ def _restore(
     return kind._of(pattern, values, plural, is_sentence=is_sentence, context=context)
 
 
-def stored(text: str) -> str:
+def pack(text: str) -> str:
     """Return ``text`` for a database: in English, and for a translatable text also its pattern and values.
 
-    >>> stored(Translatable("line %(line)s", line=3))
+    >>> pack(Translatable("line %(line)s", line=3))
     'line 3\\x1f["line %(line)s", {"line": 3}, null, false]'
     """
     return f"{text}{SEPARATOR}{json.dumps(_pack(text))}" if isinstance(text, Translatable) else text
 
 
-def restored(text: str) -> str:
-    """Return the text that :func:`stored` has converted. Any other text is returned unchanged."""
+def unpack(text: str) -> str:
+    """Return the text that :func:`pack` has converted. Any other text is returned unchanged."""
     english, separator, packed = text.rpartition(SEPARATOR)
     if not separator:
         return text

@@ -160,7 +160,7 @@ def _first_wrong(allowed: re.Pattern[str], written: str) -> int | None:
 
 
 def _wrong_char(text: str, index: int, code: str, part: str) -> Problem:
-    char, named = text[index], display.named(text[index])
+    char, named = text[index], display.describe_character(text[index])
     # A namespace identifier has no triplets.
     if char == "%" and iri.TRIPLET.match(text, index) is None:
         return problem("bad-percent", index, min(len(text), index + 3))

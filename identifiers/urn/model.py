@@ -165,8 +165,8 @@ class Urn(Normalized):
         """
         nid, nss, _, _ = self.parts
         namespace = self.namespace
-        name = namespace.display(nss) if namespace else display.decoded(nss)
-        return f"urn:{nid.lower()}:{name}{display.decoded(self.text[5 + len(nid) + len(nss) :])}"
+        name = namespace.display(nss) if namespace else display.decode_for_display(nss)
+        return f"urn:{nid.lower()}:{name}{display.decode_for_display(self.text[5 + len(nid) + len(nss) :])}"
 
     @property
     def details(self) -> dict[str, str]:

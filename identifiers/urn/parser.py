@@ -37,5 +37,5 @@ def start_in(text: str) -> int | None:
     """
     if LABEL.search(text) is None:
         return None
-    match = iri.compiled(_ADDRESS, text).match(text)
+    match = iri.compile_rule(_ADDRESS, text).match(text)
     return match.end() if match else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...bindings.holding import holds_at
 from ...bindings.names.prefixes.holds import Holds
-from ...identifiers.text.display import counted
+from ...identifiers.text.display import format_count
 from ..resolution.settings import Settings
 from .front_servers import EdgeName, edge_format
 from .marker import BindingCounter, Marker, digest_of
@@ -46,7 +46,7 @@ class NotRepresentable(Exception):
     """Raised if the format of an export cannot represent some names (``omitted``). Nothing is written."""
 
     def __init__(self, omitted: OmittedNames) -> None:
-        super().__init__(f"the format cannot represent {counted(omitted.number, 'name')}")
+        super().__init__(f"the format cannot represent {format_count(omitted.number, 'name')}")
         self.omitted = omitted
 
 

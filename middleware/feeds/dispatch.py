@@ -65,7 +65,7 @@ class Feeds:
         except Busy:
             feed_answer = refusal(503, "Too many clients read the feeds at this moment. Try again later.")
             feed_answer.headers.append(("Retry-After", RETRY_AFTER))
-            return self._answers.feed(feed_answer.status, feed_answer.headers, feed_answer.body, request)
+            return self._answers.with_common_fields(feed_answer.status, feed_answer.headers, feed_answer.body, request)
         try:
             answer = self._answer_to(feed, request)
         except BaseException:
@@ -87,8 +87,8 @@ class Feeds:
             feed_answer.headers.append(("Allow", methods))
         else:
             feed_answer = self._given(feed, request)
-        answer = self._answers.feed(feed_answer.status, feed_answer.headers, feed_answer.body, request)
-        return answer.under(request.conditions) if feed_answer.status == 200 else answer
+        answer = self._answers.with_common_fields(feed_answer.status, feed_answer.headers, feed_answer.body, request)
+        return answer.apply_conditions(request.conditions) if feed_answer.status == 200 else answer
 
     def _given(self, feed: Feed, request: Request) -> FeedAnswer:
         try:

@@ -122,7 +122,7 @@ class Sitemap:
         headers = [("Content-Type", f"{_MEDIA_TYPE}; charset=utf-8"), ("Cache-Control", f"max-age={self._seconds}")]
         # No Last-Modified: a transaction can commit names with earlier times than those of other names.
         headers += validators(sha256(tag).digest(), None)
-        if request.method == "HEAD" or request.conditions.met(dict(headers)):
+        if request.method == "HEAD" or request.conditions.is_not_modified(dict(headers)):
             return FeedAnswer(200, headers, b"")
         pages = _pages(ranges, start, end)
         # Read the first names before the answer begins, so that a failure of the store is answered with 503.

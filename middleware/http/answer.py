@@ -49,14 +49,14 @@ class Answer:
     headers: Headers
     body: bytes | Iterable[bytes]
 
-    def under(self, conditions: Conditions) -> Answer:
+    def apply_conditions(self, conditions: Conditions) -> Answer:
         """Return a response 304 if the client already has this one, 412 if it expects another one, else this one."""
         headers = dict(self.headers)
-        if conditions.failed(headers):
+        if conditions.precondition_fails(headers):
             kept = [field for field in self.headers if not field[0].startswith(("Content-", "ETag", "Last-", "Cache-"))]
             length, form = ("Content-Length", str(len(_OTHER))), ("Content-Type", "text/plain; charset=utf-8")
             return Answer(412, [*kept, form, length, ("Cache-Control", "no-store")], _OTHER)
-        if not conditions.met(headers):
+        if not conditions.is_not_modified(headers):
             return self
         # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.
         return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")

@@ -14,7 +14,7 @@ from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ...bindings.names.prefixes.holds import MAX_SECONDS
 from ..resolution.description_formats import BY_INFLECTION, FORMATS, Format
 from ..resolution.forwarding import holder_elsewhere
-from ..resolution.negotiation import preferred
+from ..resolution.negotiation import choose_media_type
 from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
 from ..resolution.settings import Settings
@@ -145,9 +145,9 @@ class AnswerBuilder:
             case "refused":
                 return self._refusal(resolution, request)
             case "metadata":
-                return self._description(resolution, request).under(request.conditions)
+                return self._description(resolution, request).apply_conditions(request.conditions)
             case "prefix":
-                return self._prefix(resolution, request).under(request.conditions)
+                return self._prefix(resolution, request).apply_conditions(request.conditions)
             case "served":
                 return hand_over(resolution, request, self._seconds(resolution))
             case "located" | "related" | "described" | "forwarded" | "held":
@@ -182,7 +182,9 @@ class AnswerBuilder:
         headers = [("Allow", METHODS), ("Cache-Control", "no-store"), ("Content-Length", str(len(body)))]
         return self._with_common(405, [*headers, ("Content-Type", "text/plain; charset=utf-8")], body, request)
 
-    def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
+    def with_common_fields(
+        self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request
+    ) -> Answer:
         """Return a response with these values, and with the header fields that every response of the resolver has."""
         return self._with_common(status, headers, body, request)
 
@@ -190,16 +192,16 @@ class AnswerBuilder:
         """Return 200 with ``view`` as HTML, JSON or plain text, by the field Accept. Caches can keep it for
         ``seconds``.
         """
-        media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
+        media_type = choose_media_type(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiate(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
     def announcement(self, request: Request, source: BindingSource) -> Answer:
         """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`)."""
         path = f"{urlsplit(request.root).path}/"
-        media_type = preferred(request.accepted.media_types, ("text/plain", "application/json"))
+        media_type = choose_media_type(request.accepted.media_types, ("text/plain", "application/json"))
         freshness = self._found_for
         if media_type == "application/json":
-            document = well_known.announced(source, request.root, path, self._settings.prefix)
+            document = well_known.build_document(source, request.root, path, self._settings.prefix)
             body, content_type = json.dumps(document.document).encode() + b"\n", media_type
             if document.seconds is not None:
                 freshness = f"max-age={min(self._settings.cache, MAX_SECONDS, max(0, int(document.seconds)))}"
@@ -209,7 +211,7 @@ class AnswerBuilder:
         headers += [("Cache-Control", freshness), ("Vary", "Accept")]
         answer = self._with_common(200, headers, body, request)
         answer.headers.extend(validators(body, None))
-        return answer.under(request.conditions)
+        return answer.apply_conditions(request.conditions)
 
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
         """Return the redirect 302, 303 or 307 to the target of a name, or to its description without a target. ``root``
@@ -300,7 +302,7 @@ class AnswerBuilder:
         """Return 200 with a redirect as JSON or text, for a client that sends ``No-Redirect: true``."""
         view = Redirection(resolution.given, redirect.status, tuple(redirect.headers))
         json_types = ("text/plain", "application/json")
-        media_type = preferred(request.accepted.media_types, json_types)
+        media_type = choose_media_type(request.accepted.media_types, json_types)
         body = view.as_json() if media_type == "application/json" else view.as_text()
         kept = [field for field in redirect.headers if field[0] not in _OF_REDIRECT]
         varying = ", ".join(value for name, value in redirect.headers if name == "Vary").split(", ")
@@ -312,7 +314,7 @@ class AnswerBuilder:
     def _places(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with all locations of the resource (RFC 2169, section 3.2)."""
         view = rfc2169.places(resolution, request.root)
-        media_type = preferred(request.accepted.media_types, rfc2169.FORMS)
+        media_type = choose_media_type(request.accepted.media_types, rfc2169.FORMS)
         info = f"{request.root}/{resolution.key}?info"
         headers = [("Link", describedby(info))] if resolution.binding is not None else []
         headers.append(("Cache-Control", f"max-age={self._seconds(resolution)}"))
@@ -364,7 +366,7 @@ class AnswerBuilder:
         # A search engine must not list a name that has no page.
         headers.append(_NOT_INDEXED)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
-        media_type = preferred(request.accepted.media_types, _REFUSAL_FORMS)
+        media_type = choose_media_type(request.accepted.media_types, _REFUSAL_FORMS)
         return self._negotiate(resolution.status, view, media_type, headers, request, resolution.vary)
 
     def _negotiate(
@@ -414,7 +416,7 @@ def _accepted_format(request: Request, formats: tuple[Format, ...]) -> Format:
     names = {name: form for form in formats for name in (form.media_type, *form.others)}
     # The media types before the other ones, so that a wildcard selects the first format.
     ordered = [form.media_type for form in formats] + [name for form in formats for name in form.others]
-    return names[preferred(request.accepted.media_types, tuple(ordered))]
+    return names[choose_media_type(request.accepted.media_types, tuple(ordered))]
 
 
 def _always(settings: Settings) -> Headers:

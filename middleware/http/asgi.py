@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from .handover import Handover, adapt
-from .list_fields import shortened
+from .list_fields import shorten_lists
 from .request import FIELDS, MAX_FORM, READING, Request
 from .request_target import PLAIN_PATH, Target, quoted_mount, recover_from
 
@@ -99,7 +99,7 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
             values.setdefault(field, []).append(value.decode("latin-1"))
     # RFC 9110, section 5.3: several fields with the same name are one list.
     fields = {field: ", ".join(texts) for field, texts in values.items()}
-    fields |= shortened(fields)
+    fields |= shorten_lists(fields)
     return Request(
         scope["method"],
         target,
@@ -130,10 +130,10 @@ def _limit_body(body: bytes) -> bytes:
     return body
 
 
-def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
+def encode_fields(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
     """Convert HTTP header fields to the form of ASGI. ``cache`` contains fields that are already in this form.
 
-    >>> encoded([("Vary", "Accept")])
+    >>> encode_fields([("Vary", "Accept")])
     [(b'vary', b'Accept')]
     """
     return [cache.get(field) or (field[0].lower().encode("latin-1"), field[1].encode("latin-1")) for field in fields]
@@ -160,7 +160,7 @@ def add_fields(send: Send, handover: Handover) -> Send:
         if message["type"] == "http.response.start":
             site = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in message.get("headers", ())]
             status, headers = adapt(message["status"], site, handover.fields, handover.seconds)
-            message = {**message, "status": status, "headers": encoded(headers)}
+            message = {**message, "status": status, "headers": encode_fields(headers)}
         await send(message)
 
     return send_with_fields

@@ -50,12 +50,12 @@ class Conditions(NamedTuple):
     if_match: str | None = None
     if_unmodified_since: str | None = None
 
-    def failed(self, headers: Mapping[str, str]) -> bool:
+    def precondition_fails(self, headers: Mapping[str, str]) -> bool:
         """Return whether the response with these header fields is not the one that the client expects (412). Source:
         RFC 9110, sections 13.1.1, 13.1.4 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
-        >>> Conditions(if_match='"a"').failed(held), Conditions(if_match='W/"a"').failed(held)
+        >>> Conditions(if_match='"a"').precondition_fails(held), Conditions(if_match='W/"a"').precondition_fails(held)
         (False, True)
         """
         if self.if_match is not None:
@@ -63,13 +63,13 @@ class Conditions(NamedTuple):
         since, changed = parse_date(self.if_unmodified_since), parse_date(headers.get("Last-Modified"))
         return since is not None and changed is not None and changed > since
 
-    def met(self, headers: Mapping[str, str]) -> bool:
+    def is_not_modified(self, headers: Mapping[str, str]) -> bool:
         """Return whether the client already has the response with these header fields (304). A malformed value is
         ignored. Source: RFC 9110, sections 13.1.3 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
-        >>> Conditions('W/"a", "b"').met(held), Conditions("*").met(held), Conditions('"b"').met(held)
-        (True, True, False)
+        >>> [Conditions(tags).is_not_modified(held) for tags in ('W/"a", "b"', "*", '"b"')]
+        [True, True, False]
         """
         # RFC 9110, section 13.1.3: "A recipient MUST ignore If-Modified-Since if the request contains an If-None-Match"
         if self.if_none_match is not None:

@@ -13,11 +13,11 @@ MAX_RANGES: Final = 64
 _LISTS = ("HTTP_ACCEPT", "HTTP_ACCEPT_LANGUAGE", "HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH")
 
 
-def shortened(fields: Mapping[str, Any]) -> dict[str, str]:
+def shorten_lists(fields: Mapping[str, Any]) -> dict[str, str]:
     """Return the lists among meta-variables of header fields (RFC 3875, section 4.1.18), such as HTTP_ACCEPT, that are
     too long. They are cut to :data:`MAX_RANGES` elements.
 
-    >>> shortened({"HTTP_ACCEPT": "a/b," * 100})["HTTP_ACCEPT"].count(",")
+    >>> shorten_lists({"HTTP_ACCEPT": "a/b," * 100})["HTTP_ACCEPT"].count(",")
     63
     """
     found: dict[str, str] = {}

@@ -306,7 +306,7 @@ def server_that_keeps_underscores() -> str | None:
     return None if found == "wsgiref" and any(module in sys.modules for module in _DROPPING) else found
 
 
-def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
+def forwarded_facts(environ: Mapping[str, Any]) -> dict[str, int | str]:
     """Return facts about X-Forwarded-For and X-Forwarded-Proto of a request, without any address, for ``ararat
     doctor``. Source: ``werkzeug.middleware.proxy_fix``, which keeps the values before its changes.
 
@@ -315,7 +315,7 @@ def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
     - ``position``: the trusted value, counted from the last one; of equal values the first. 0: the field is not used.
     - ``scheme``: "http" or "https", as the application sees it.
 
-    >>> forwarded({"HTTP_X_FORWARDED_FOR": "192.0.2.1, 192.0.2.2", "REMOTE_ADDR": "127.0.0.1"})
+    >>> forwarded_facts({"HTTP_X_FORWARDED_FOR": "192.0.2.1, 192.0.2.2", "REMOTE_ADDR": "127.0.0.1"})
     {'values': 2, 'position': 0, 'scheme': 'http', 'by_server': False}
     """
     given = environ.get("HTTP_X_FORWARDED_FOR", "")

@@ -95,7 +95,7 @@ class ResolverDocument(NamedTuple):
     seconds: float | None
 
 
-def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> ResolverDocument:
+def build_document(source: BindingSource, root: str, path: str, prefix: str | None) -> ResolverDocument:
     """Return the document about a resolver: its path, and the prefixes, delegations and holds that are public.
 
     The lists are "prefixes", "delegations" and "holds" (those that last now), without the test prefix. ``complete`` is

@@ -12,7 +12,7 @@ from werkzeug.wsgi import get_input_stream
 
 from .answer import Answer
 from .handover import Handover, adapt
-from .list_fields import shortened
+from .list_fields import shorten_lists
 from .request import MAX_FORM, READING, Request
 from .request_target import Target, mount_path, recover
 
@@ -46,7 +46,7 @@ def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | Non
         environ.get("REQUEST_METHOD"),
         target,
         prefix or mount_path(environ),
-        {**environ, **long} if (long := shortened(environ)) else environ,
+        {**environ, **long} if (long := shorten_lists(environ)) else environ,
         environ.get("wsgi.url_scheme") == "https",
     )
 

@@ -89,8 +89,8 @@ class NameProofs:
             return self._text(404, message.encode(), [("Cache-Control", "no-store")], request)
         content = bytes(proof)
         fields = [("Cache-Control", "max-age=60"), *validators(content, None)]
-        return self._text(200, content, fields, request).under(request.conditions)
+        return self._text(200, content, fields, request).apply_conditions(request.conditions)
 
     def _text(self, status: int, content: bytes, fields: Headers, request: Request) -> Answer:
         headers = [("Content-Type", MEDIA_TYPE), ("Content-Length", str(len(content))), *fields]
-        return self._answers.feed(status, headers, content, request)
+        return self._answers.with_common_fields(status, headers, content, request)

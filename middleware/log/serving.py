@@ -72,7 +72,7 @@ class LogFiles:
             message = "The file cannot be read now. Try again later."
             return self._refusal(503, message, request, ("Retry-After", RETRY_AFTER))
         headers = [*fields, *validators(content, None)]
-        return self._answers.feed(200, headers, content, request)
+        return self._answers.with_common_fields(200, headers, content, request)
 
     def _about(self, request: Request) -> Answer:
         try:
@@ -87,7 +87,7 @@ class LogFiles:
     def _refusal(self, status: int, message: str, request: Request, *fields: tuple[str, str]) -> Answer:
         # A missing tile can exist a moment later.
         headers = [_TEXT, ("Cache-Control", "no-store"), *fields]
-        return self._answers.feed(status, headers, f"{message}\n".encode(), request)
+        return self._answers.with_common_fields(status, headers, f"{message}\n".encode(), request)
 
 
 def _part(answer: Answer, request: Request) -> Answer:

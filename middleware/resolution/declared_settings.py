@@ -74,11 +74,11 @@ _TYPES = {
 }
 
 
-def described(settings: type) -> Iterator[SettingDescription]:
+def describe_settings(settings: type) -> Iterator[SettingDescription]:
     """Yield the description of each setting of a class that declares settings, in the order of its declarations.
 
     >>> from ararat.middleware.resolution.settings import Settings
-    >>> next(described(Settings))[:3]
+    >>> next(describe_settings(Settings))[:3]
     ('prefix', 'str | None', 'none')
     """
     for each in fields(settings):
@@ -97,7 +97,7 @@ def described(settings: type) -> Iterator[SettingDescription]:
 def parameters(settings: type) -> str:
     """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of a function or class."""
     lines: list[str] = []
-    for each in described(settings):
+    for each in describe_settings(settings):
         kind = _TYPES.get(each.type) or each.type.replace(" | ", " or ").replace("[", " of ").replace("]", "").replace(
             "str, str", "str to str"
         )

@@ -60,7 +60,7 @@ def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
     return Forwarding(targets.with_query(address, query if mark else None), "")
 
 
-def delegated(
+def redirect_delegated(
     identifier: Ark | Urn, given: str, inflection: str, record: PrefixRecord, settings: Settings
 ) -> Resolution | None:
     """Return the redirect of an unbound name to the resolver to which its prefix is delegated. Without a resolver the

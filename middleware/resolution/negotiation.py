@@ -113,13 +113,13 @@ def _language_match(text: str, language: str) -> int:
     return 2 if text.startswith(f"{language}-") else 0
 
 
-def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
+def choose_media_type(accept: str | None, forms: tuple[str, ...]) -> str:
     """Return the media type of ``forms`` that a client prefers by its Accept field. Return the first one if the field
     is None, has no preference or accepts none of them. Parameters, such as ``charset`` and ``profile``, make no
     difference.
 
     >>> forms = "text/html", "application/json"
-    >>> [preferred(accept, forms) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
+    >>> [choose_media_type(accept, forms) for accept in ("application/json;q=0.9, text/*;q=0.1", "*/*", "image/png")]
     ['application/json', 'text/html', 'text/html']
     """
     if not accept:

@@ -53,7 +53,7 @@ from ...bindings.names.prefixes.rules import RuleMatch
 from ...identifiers import Ark, Problem, Urn
 from . import refusals
 from .description_formats import BY_INFLECTION
-from .forwarding import delegated, forward_text, forwarding
+from .forwarding import forward_text, forwarding, redirect_delegated
 from .holds import with_hold
 from .lookup import Fetch, FoundBinding, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
@@ -183,7 +183,7 @@ def _find(
     elsewhere = prefixes().delegation(request.key)
     if binding is not None and elsewhere is None:
         # I-05, I-11: a reserved name has the answer of an unknown name, and no container or rule answers for it.
-        return _unknown(request, nearest, settings.not_ours(request.identifier), prefixes)
+        return _unknown(request, nearest, settings.naan_refusal(request.identifier), prefixes)
     for container in containers if binding is None else ():
         if container.kind == "served" and container.scope == "subtree":
             if below := find_below(request, container, settings):
@@ -196,7 +196,7 @@ def _find(
     if ruled and (elsewhere is None or len(ruled.prefix) > len(elsewhere.prefix)):
         return FoundBinding(request, ruled.binding, rule=ruled.prefix)
     if elsewhere is not None:
-        address = delegated(request.identifier, request.given, request.inflection, elsewhere, settings)
+        address = redirect_delegated(request.identifier, request.given, request.inflection, elsewhere, settings)
         return address or _unknown(request, nearest, _no_way(elsewhere), prefixes)
     return _unbound(request, nearest, settings, prefixes)
 
@@ -257,7 +257,7 @@ def _described_prefix(
 def _unbound(request: ResolutionRequest, container: str | None, settings: Settings, prefixes: Prefixes) -> Resolution:
     # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the ARK."
     # I-03: the description of an unbound identifier is not found either.
-    message = settings.not_ours(request.identifier)
+    message = settings.naan_refusal(request.identifier)
     if settings.forward and message is not None and isinstance(request.identifier, Ark):
         address, message = forwarding(request.given, request.identifier.normal_naan, settings)
         if address is not None:

@@ -400,12 +400,12 @@ class Settings:
         """The inflections that the resolver and the site know, such as "?info", with their descriptions."""
         return {**DESCRIBED, **self.inflections}
 
-    def not_ours(self, identifier: Ark | Urn) -> str | None:
+    def naan_refusal(self, identifier: Ark | Urn) -> str | None:
         """Return the reason why this resolver does not answer for the NAAN of an ARK. Return None if it does, and for a
         URN.
 
         >>> from ararat.identifiers import parse
-        >>> Settings(naans=["12345"]).not_ours(parse("ark:67890/x"))
+        >>> Settings(naans=["12345"]).naan_refusal(parse("ark:67890/x"))
         'this resolver answers for NAAN 12345, not for NAAN 67890'
         """
         if self.naans is None or isinstance(identifier, Urn):

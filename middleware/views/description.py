@@ -153,7 +153,7 @@ class Description(Formatted):
             return None
         return messages.OPEN.get(self.binding.kind)
 
-    def cited(self, institution: str | None) -> str | None:
+    def citation_text(self, institution: str | None) -> str | None:
         """The reference to the item for a list of sources: who, year, title, institution and address. It is None
         without a title, for a withdrawn name and for a name for tests.
         """

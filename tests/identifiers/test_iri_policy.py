@@ -44,12 +44,12 @@ def test_iris_are_allocatable_as_the_vectors_state(vector):
 @pytest.mark.vectors("policy-namespace")
 def test_namespaces_of_both_grammars_agree_with_the_vectors(vector):
     assert list(iri_policy.namespaces(vector.input, P)) == vector.expect["namespaces"]
-    assert list(iri_policy.printed(P).matching(vector.input)) == vector.expect.get("literal_abnf", [])
+    assert list(iri_policy.printed_grammar(P).matching(vector.input)) == vector.expect.get("literal_abnf", [])
 
 
 @pytest.mark.vectors("reserved-iri")
 def test_reserved_paths_agree_with_the_vectors(vector):
-    assert (iri_policy.printed(P).reserved.fullmatch(vector.input) is not None) == vector.expect["literal"]
+    assert (iri_policy.printed_grammar(P).reserved.fullmatch(vector.input) is not None) == vector.expect["literal"]
     assert iri_policy.is_reserved(vector.input, P) == vector.expect["decided"]
 
 
@@ -91,7 +91,7 @@ def test_an_ark_is_equivalent_under_each_resolver(vector):
 )
 def test_namespaces_of_further_iris(iri, namespaces, literal):
     assert iri_policy.namespaces(iri, P) == namespaces
-    assert iri_policy.printed(P).matching(iri) == literal
+    assert iri_policy.printed_grammar(P).matching(iri) == literal
 
 
 # POL-012, POL-024, POL-038, POL-047
@@ -319,8 +319,8 @@ def test_every_text_has_a_namespace(text):
     found = iri_policy.namespaces(text, P)
     assert found
     assert set(found) <= {*iri_policy.NAMESPACES, iri_policy.MISCELLANEOUS}
-    assert (iri_policy.MISCELLANEOUS in found) == (len(iri_policy.repaired(P).matching(text)) == 0)
-    iri_policy.printed(P).matching(text)
+    assert (iri_policy.MISCELLANEOUS in found) == (len(iri_policy.repaired_grammar(P).matching(text)) == 0)
+    iri_policy.printed_grammar(P).matching(text)
 
 
 @given(texts)

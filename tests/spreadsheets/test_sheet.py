@@ -24,26 +24,26 @@ ROWS = 1000
     ],
 )
 def test_encoding_and_separator_are_detected(content: bytes, encoding: str, separator: str) -> None:
-    data, reading, _ = sheet.stored(content, "names.csv")
+    data, reading, _ = sheet.convert_upload(content, "names.csv")
     assert (reading.encoding, reading.separator) == (encoding, separator)
     assert [len(line.fields) for line in sheet.lines(data, reading, "names.csv")] == [2, 2]
 
 
 def test_a_cell_of_a_million_characters_is_refused_with_its_line() -> None:
-    data, reading, _ = sheet.stored(b"ARK,URL\na,b\nc," + b"x" * 1_000_000 + b"\n", "names.csv")
+    data, reading, _ = sheet.convert_upload(b"ARK,URL\na,b\nc," + b"x" * 1_000_000 + b"\n", "names.csv")
     with pytest.raises(TableError) as caught:
         list(sheet.lines(data, reading, "names.csv"))
     assert (caught.value.code, caught.value.line) == ("table-too-long", 3)
 
 
 def test_too_many_rows_are_refused() -> None:
-    sheet.stored(b"ARK\n" + b"a\n" * ROWS, "names.csv", ROWS)
+    sheet.convert_upload(b"ARK\n" + b"a\n" * ROWS, "names.csv", ROWS)
     for content, name in (
         (b"ARK\n" + b"a\n" * (ROWS + 1), "names.csv"),
         (b'{"a": "b"}\n' * (ROWS + 1), "a.jsonl"),
     ):
         with pytest.raises(TableError, match="more than 1,000 rows"):
-            sheet.stored(content, name, ROWS)
+            sheet.convert_upload(content, name, ROWS)
 
 
 def test_each_choice_of_columns_is_a_column() -> None:
@@ -70,7 +70,7 @@ TABLES = {
 
 @pytest.mark.parametrize(("text", "heading_row", "last_row"), TABLES.values(), ids=TABLES.keys())
 def test_the_rows_of_headings_and_of_totals_are_proposed(text: str, heading_row: int, last_row: int) -> None:
-    reading = sheet.stored(text.encode(), "objekte.csv").reading
+    reading = sheet.convert_upload(text.encode(), "objekte.csv").reading
     assert (reading.separator, reading.heading_row, reading.last_row) == (";", heading_row, last_row)
 
 
@@ -90,7 +90,7 @@ def test_the_rows_of_headings_and_of_totals_are_proposed(text: str, heading_row:
     ],
 )
 def test_the_columns_below_two_rows_of_headings_are_guessed(text: str, expected: list[str]) -> None:
-    reading = sheet.stored(text.encode(), "a.csv").reading
+    reading = sheet.convert_upload(text.encode(), "a.csv").reading
     assert list(reading.columns) == expected
 
 
@@ -123,13 +123,13 @@ def test_two_rows_of_headings_are_read(first: str, second: str, columns: list[st
         rows = rows.replace(";183", ";Roe 183")
     if "Ort" in second:
         rows = rows.replace(";X ", ";Krug ").replace(";Vase ", ";Holm ")
-    proposal = sheet.stored(f"{first}\n{second}\n{rows}".encode(), "a.csv")
+    proposal = sheet.convert_upload(f"{first}\n{second}\n{rows}".encode(), "a.csv")
     assert (proposal.reading.heading_row, proposal.rows, [*proposal.reading.columns]) == (2, 3, columns)
 
 
 def test_rows_have_the_numbers_of_the_spreadsheet() -> None:
     content = b'sep=;\nTitel;Wert\n"Vase\nrot";1\n\nTeller;2\n'
-    reading = sheet.stored(content, "a.csv").reading
+    reading = sheet.convert_upload(content, "a.csv").reading
     assert [line.number for line in sheet.lines(content, reading, "a.csv")] == [1, 2, 4]
 
 
@@ -165,11 +165,11 @@ def test_columns_are_guessed_from_headings(names: str, expected: str) -> None:
     ],
 )
 def test_rows_are_counted_and_not_lines(row: bytes, rows: int) -> None:
-    assert sheet.stored(b"identifier,what\n" + row, "a.csv", ROWS)[2] == rows
+    assert sheet.convert_upload(b"identifier,what\n" + row, "a.csv", ROWS)[2] == rows
 
 
 def test_rows_are_counted_again_with_another_separator() -> None:
     content = b'identifier,"what"\n' + b'x,"one\ntwo\nthree"\n' * (ROWS // 2)
-    stored, reading, _ = sheet.stored(content, "a.csv")
+    stored, reading, _ = sheet.convert_upload(content, "a.csv")
     with pytest.raises(TableError, match="more than 1,000 rows"):
         list(sheet.lines(stored, replace(reading, separator="|"), "a.csv", most_rows=ROWS))

@@ -57,7 +57,7 @@ def cells(content: bytes) -> list[list[str]]:
     with pytest.MonkeyPatch.context() as patch:
         # A process needs half a second, and other tests start it.
         patch.setattr(workbook_process, "_run", run_here)
-        stored, reading, _ = sheet.stored(content, "a.xlsx")
+        stored, reading, _ = sheet.convert_upload(content, "a.xlsx")
     return [line.fields for line in sheet.lines(stored, reading, "a.xlsx")]
 
 
@@ -70,7 +70,7 @@ def cells(content: bytes) -> list[list[str]]:
 )
 def test_a_file_that_cannot_be_stored_is_refused(content: bytes, name: str, code: str) -> None:
     with pytest.raises(TableError) as refused:
-        sheet.stored(content, name)
+        sheet.convert_upload(content, name)
     assert refused.value.code == code
 
 
@@ -147,7 +147,7 @@ def test_the_saved_result_of_a_formula_is_read(cell: str, read: list[str]) -> No
     ],
 )
 def test_the_error_of_a_formula_refuses_its_row_if_its_column_is_imported(cell: str, shown: str) -> None:
-    proposal = sheet.stored(with_cell(cell), "a.xlsx")
+    proposal = sheet.convert_upload(with_cell(cell), "a.xlsx")
     [row] = sheet.rows(proposal.content, proposal.reading, "a.xlsx", ReadAs())
     message = f"the cell B2 has the error {shown}; correct its formula or value, and save the file"
     assert row.fault is not None
@@ -240,7 +240,7 @@ OBJECTS = {
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_table_of_libreoffice_is_read_as_it_is_shown(name: str, kind: str) -> None:
     who, address = OBJECTS[name]
-    proposal = sheet.stored((TABLES / f"{name}.{kind}").read_bytes(), f"{name}.{kind}")
+    proposal = sheet.convert_upload((TABLES / f"{name}.{kind}").read_bytes(), f"{name}.{kind}")
     reading = proposal.reading
     assert (reading.heading_row, reading.last_row, proposal.rows) == (3, 8, 5)
     assert list(reading.columns) == ["resource", "what", "who", "when", "target", "", "", "", ""]
@@ -267,7 +267,7 @@ def test_a_table_of_libreoffice_is_read_as_it_is_shown(name: str, kind: str) -> 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_text_of_libreoffice_is_read(name: str, kind: str) -> None:
-    proposal = sheet.stored((TABLES / f"{name}.{kind}").read_bytes(), f"{name}.{kind}")
+    proposal = sheet.convert_upload((TABLES / f"{name}.{kind}").read_bytes(), f"{name}.{kind}")
     reading = proposal.reading
     assert (reading.heading_row, reading.last_row, proposal.rows) == (3, 8, 5)
     # A text of a link is not its address, so that the column has no targets.
@@ -442,7 +442,7 @@ def _struck_ods() -> bytes:
 @pytest.mark.parametrize("made", [pytest.param(_struck_xlsx, id="xlsx"), pytest.param(_struck_ods, id="ods")])
 def test_struck_out_rows_are_counted_and_can_be_left_out(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook_process, "_run", run_here)
-    stored, reading, _ = sheet.stored(made(), "a.xlsx")
+    stored, reading, _ = sheet.convert_upload(made(), "a.xlsx")
     known = sheet.sheet_of(stored, reading)
     assert known
     assert (known.rows, known.struck) == (5, 2)

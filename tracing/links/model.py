@@ -91,7 +91,7 @@ class TracedTarget:
             return status_words(self.status)
         return sentence(FAILURES[self.code]) if self.code in FAILURES else self.sentence
 
-    def after(self, before: TracedTarget | None) -> TracedTarget:
+    def following(self, before: TracedTarget | None) -> TracedTarget:
         """Return this trace with the state that follows from ``before``, the last recorded trace of the name, or None.
         A target that is overloaded or too slow stays "unclear" for :data:`DEAD_AFTER`. Then it is "dead" since the
         first such trace.

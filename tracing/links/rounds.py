@@ -16,7 +16,7 @@ from ...bindings import holding
 from ...bindings.digest import MAX_COUNTED
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingsUnavailable
-from ...identifiers.text.display import counted
+from ...identifiers.text.display import format_count
 from ...net.allowed_addresses import ANYWHERE, Destinations
 from ...net.http_client import GuardedClient
 from ...net.retry_after import RetryAfter
@@ -179,7 +179,7 @@ class Round:
                     since=now,
                     traced=now,
                 )
-                yield link.after(self.links.of_name(key)) if link.is_temporary else link
+                yield link.following(self.links.of_name(key)) if link.is_temporary else link
 
 
 def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:
@@ -194,7 +194,7 @@ def run_continuously(new_round: Callable[[], Round], stop: threading.Event, paus
             counts = next_round.run()
             if counts:
                 listed = ", ".join(f"{number:,} {state}" for state, number in counts.items())
-                _log.info("Traced the targets of %s: %s", counted(counts.total(), "name"), listed)
+                _log.info("Traced the targets of %s: %s", format_count(counts.total(), "name"), listed)
         except BindingsUnavailable as error:
             _log.warning("The round of traces ended early: %s", error)
         stop.wait(pause)

@@ -20,7 +20,7 @@ from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables.desk_tables import links, pauses
 from ...bindings.storage.tables.keys import index_key
 from ...bindings.storage.tables.schema import bindings as names
-from ...identifiers.text.translatable import Translatable, restored, stored
+from ...identifiers.text.translatable import Translatable, pack, unpack
 from .model import STATES, State, TracedTarget
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Links:
                 old = before.get(each.key)
                 same = old is not None and (old.state, old.target) == (each.state, each.target)
                 since = old.since if old is not None and same else rfc3339(each.since)
-                row = each.as_dict() | {"key": each.key, "since": since, "sentence": stored(each.sentence)}
+                row = each.as_dict() | {"key": each.key, "since": since, "sentence": pack(each.sentence)}
                 for of_name in ("identifier", "title", "resource"):
                     del row[of_name]
                 rows.append(row)
@@ -285,7 +285,7 @@ def _link(row: tuple[Any, ...]) -> TracedTarget:
         status=status,
         url=url,
         code=code,
-        sentence=restored(sentence),
+        sentence=unpack(sentence),
         since=datetime.fromisoformat(since),
         traced=datetime.fromisoformat(traced),
     )

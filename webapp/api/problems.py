@@ -21,7 +21,7 @@ from ...bindings.names.errors import (
     Stale,
 )
 from ...bindings.operations.plan import BulkResult
-from ...identifiers.text.display import counted
+from ...identifiers.text.display import format_count
 from ...identifiers.text.translatable import Translatable, sentence
 from ..accounts import identify
 from ..config import site_bindings
@@ -116,7 +116,7 @@ def of_operation(error: OperationRefused) -> Response:
     """Return the problem document 409 (``operation-refused``). Its member ``result`` lists the refused names."""
     result = error.result
     first = result.refused[0]
-    refused = counted(result.refusals, "name is", "names are")
+    refused = format_count(result.refusals, "name is", "names are")
     detail = f"{refused} refused, the first is {first.identifier}: {sentence(first.message)}"
     return _problem(409, "operation-refused", detail, result=representations.of_operation(result))
 

@@ -28,7 +28,7 @@ from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.storage.tables.schema import operations
 from ...bindings.storage.writing.inserts import new_row_number
 from ...bindings.storage.writing.operations import stop
-from ...identifiers.text.translatable import Translatable, each_text, restored, sentence, stored
+from ...identifiers.text.translatable import Translatable, each_text, pack, sentence, unpack
 from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, STOPPED, Job, State, Wait
 
@@ -284,7 +284,7 @@ class Jobs:
         counts = {} if lines is None else {"progress": lines, "total": lines}
         changed = rfc3339(self._now(connection))
         if not _update(
-            connection, claim, state=state, result=json.dumps(each_text(result, stored)), changed=changed, **counts
+            connection, claim, state=state, result=json.dumps(each_text(result, pack)), changed=changed, **counts
         ):
             raise ClaimLost(str(claim.job.number))
 
@@ -364,4 +364,4 @@ def _job(row: Sequence[Any]) -> Job:
 def _result(text: str) -> dict[str, Any]:
     result = json.loads(text)
     result.pop(_KEPT, None)
-    return each_text(result, restored)
+    return each_text(result, unpack)

@@ -177,7 +177,7 @@ class UploadJobs:
     def _convert(self, content: bytes, name: str) -> Proposal:
         while True:
             try:
-                return sheet.stored(content, name)
+                return sheet.convert_upload(content, name)
             except Busy:
                 time.sleep(_BUSY_SECONDS)
 

@@ -13,7 +13,7 @@ from ...identifiers import Problem, Report
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.suggestions import Suggestion, reasons, suggestions
 from ...identifiers.text import display
-from ...identifiers.text.translatable import Translatable, joined
+from ...identifiers.text.translatable import Translatable, join_texts
 from . import excerpt, facts, inspection, parts, qr
 from .excerpt import Line
 from .parts import Part
@@ -376,7 +376,7 @@ def _spellings(report: Report) -> Iterator[Spelling]:
         labels = [_place_text(text, report)]
         if not number:
             labels.insert(0, Translatable("as given") if text == report.input else Translatable("as given, in ASCII"))
-        yield _spelling(joined(*labels, by=", "), text)
+        yield _spelling(join_texts(*labels, by=", "), text)
 
 
 def _place_text(text: str, report: Report) -> str:

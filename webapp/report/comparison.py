@@ -11,7 +11,7 @@ from ...identifiers.ark import kunze
 from ...identifiers.report import Limits
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
-from ...identifiers.text.translatable import Translatable, joined, listed
+from ...identifiers.text.translatable import Translatable, join_texts, list_items
 from ...identifiers.urn import parser as urn
 from ...identifiers.urn.grammar import RFC8141
 from . import inspection
@@ -178,7 +178,7 @@ def _suggested_notes(found: Comparison, suggested: Suggested | None) -> Iterator
         return
     pairs = ((suggested.a, found.a.input), (suggested.b, found.b.input))
     changed = [display.percent(meant) for meant, given in pairs if meant != given]
-    named = listed([each if len(each) <= _MAX_NAMED else f"{each[:_MAX_NAMED]}..." for each in changed])
+    named = list_items([each if len(each) <= _MAX_NAMED else f"{each[:_MAX_NAMED]}..." for each in changed])
     if suggested.equivalent:
         yield Translatable.counted(
             "With the suggested spelling %(spellings)s they are equivalent.",
@@ -208,7 +208,7 @@ def _equivalent(first: Report, second: Report) -> str:
         return Translatable("Equivalent: both texts are the same.")
     why = Translatable("Equivalent: the normal forms are equal.")
     if "embedded" in (first.form, second.form):
-        return joined(why, Translatable("In a URL that contains an ARK, only the ARK is compared."))
+        return join_texts(why, Translatable("In a URL that contains an ARK, only the ARK is compared."))
     return why
 
 
@@ -223,7 +223,7 @@ def _different(first: Report, second: Report, part: str) -> str:
         more = Translatable(
             "One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."
         )
-    return joined(why, more)
+    return join_texts(why, more)
 
 
 def _first_difference(a: str, b: str) -> int:

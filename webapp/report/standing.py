@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.metadata.metadata import without_code
 from ...identifiers.text import display
-from ...identifiers.text.translatable import Translatable, joined
+from ...identifiers.text.translatable import Translatable, join_texts
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -101,24 +101,26 @@ def _of_name(record: SiteRecord, binding: Binding) -> Standing:
         return _withdrawn(binding, binding.successor)
     title, about = title_of(binding), _about(binding)
     if record.hold is not None:
-        return Standing("on-hold", *TAGS["on-hold"], title, joined(about, _hold_text(record.hold, is_recorded=True)))
+        return Standing(
+            "on-hold", *TAGS["on-hold"], title, join_texts(about, _hold_text(record.hold, is_recorded=True))
+        )
     host = host_of(binding.target)
     code = "recorded" if record.last is None else OF_LINK.get(record.last.state, "recorded")
     if record.last is not None and code == "link-dead":
-        return Standing(code, *TAGS[code], title, joined(about, _dead(record.last, host)))
+        return Standing(code, *TAGS[code], title, join_texts(about, _dead(record.last, host)))
     if record.last is not None and code == "link-moved":
         moved = Translatable(
             "The link has moved since %(date)s: it now ends at %(host)s.",
             date=_day(record.last.since),
             host=host_of(record.last.url) or host,
         )
-        return Standing(code, *TAGS[code], title, joined(about, moved))
+        return Standing(code, *TAGS[code], title, join_texts(about, moved))
     works = ""
     if record.last is not None and record.last.state == "works":
         works = Translatable("The link worked on %(date)s.", date=_day(record.last.traced))
     # the registry states that such a name must not be bound. This site has set test_naans.
     test = Translatable("It is only a test.") if binding.is_test else ""
-    sentence = joined(about, _leads(binding.kind, host), works, test)
+    sentence = join_texts(about, _leads(binding.kind, host), works, test)
     return Standing("recorded", *TAGS["recorded"], title, sentence)
 
 
@@ -148,7 +150,7 @@ def _hold_text(hold: Hold, *, is_recorded: bool) -> str:
         until = Translatable(
             "The name is recorded here. Its redirect is on hold until %(until)s.", until=_day(hold.until)
         )
-    return joined(until, display.percent(hold.reason)) if hold.reason else until
+    return join_texts(until, display.percent(hold.reason)) if hold.reason else until
 
 
 def _dead(last: LastTrace, host: str) -> str:
@@ -162,7 +164,7 @@ def _dead(last: LastTrace, host: str) -> str:
             host=shown,
             status=str(last.status),
         )
-    return joined(dead, Translatable("The identifier is right. Its institution has to record a new address."))
+    return join_texts(dead, Translatable("The identifier is right. Its institution has to record a new address."))
 
 
 def _withdrawn(binding: Binding | None, successor: str | None) -> Standing:
@@ -199,7 +201,7 @@ def _part(resolution: Resolution, title: str, last: LastTrace | None) -> Standin
             container=display.percent(above),
             date=_day(last.since),
         )
-        return Standing("part", "warn", TAGS["part"][1], headline, joined(sentence, dead))
+        return Standing("part", "warn", TAGS["part"][1], headline, join_texts(sentence, dead))
     return Standing("part", *TAGS["part"], headline, sentence)
 
 
@@ -230,14 +232,14 @@ def _unknown(record: SiteRecord, resolution: Resolution) -> Standing | None:
             "Names that begin with %(prefix)s are no longer assigned.", prefix=display.percent(prefix.prefix)
         )
         near = None if record.near is None else record.near.identifier
-        return Standing("retired", *TAGS["retired"], headline, joined(missing, retired), near)
+        return Standing("retired", *TAGS["retired"], headline, join_texts(missing, retired), near)
     if prefix is not None and prefix.who:
         owner = Translatable(
             "Names that begin with %(prefix)s belong to %(who)s.",
             prefix=display.percent(prefix.prefix),
             who=_short(prefix.who),
         )
-        missing = joined(missing, owner)
+        missing = join_texts(missing, owner)
     status: Status = "warn" if prefix is None and record.near is None else "bad"
     near = None if record.near is None else record.near.identifier
     return Standing("not-known", status, TAGS["not-known"][1], headline, missing, near)

@@ -14,7 +14,7 @@ from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.registries.holder_names import HolderName
 from ...identifiers.text import characters, display
-from ...identifiers.text.translatable import NumberWord, Translatable, joined
+from ...identifiers.text.translatable import NumberWord, Translatable, join_texts
 from .standing import standing
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _kind(report: Report, *, here: bool = False) -> str:
         service = Translatable("with a metadata request")
     elif report.inflection:
         service = Translatable("with a query")
-    return joined(kind, service, f"NAAN {display.escape(found)}", by=", ")
+    return join_texts(kind, service, f"NAAN {display.escape(found)}", by=", ")
 
 
 def _hidden_characters(report: Report, count: int) -> IdentifierVerdict:
@@ -355,7 +355,7 @@ def _unread(report: Report) -> IdentifierVerdict:
     found = _valid(report)
     sentence = Translatable("The names of this site cannot be read at the moment, so its record here is not known.")
     tag = Translatable("valid, not looked up")
-    return replace(found, code="unread", status="warn", tag=tag, sentence=joined(sentence, found.sentence))
+    return replace(found, code="unread", status="warn", tag=tag, sentence=join_texts(sentence, found.sentence))
 
 
 def _valid(report: Report) -> IdentifierVerdict:
@@ -384,7 +384,7 @@ def _valid(report: Report) -> IdentifierVerdict:
         return IdentifierVerdict("holder-known", status, tag, _kind(report), _of_holder(name), sentence)
     headline = special or Translatable("A valid ARK")
     if not name and report.parts:
-        sentence = joined(sentence, Translatable("This copy of the registry has no holder of the NAAN."))
+        sentence = join_texts(sentence, Translatable("This copy of the registry has no holder of the NAAN."))
     return IdentifierVerdict("valid", status, tag, _kind(report), headline, sentence)
 
 

@@ -23,9 +23,9 @@ from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows,
 from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.storage.writing.inserts import new_row_number
 from ...bindings.tables.delimited import Line
-from ...identifiers.text.translatable import Translatable, restored, stored
+from ...identifiers.text.translatable import Translatable, pack, unpack
 from ...spreadsheets import sheet
-from ...spreadsheets.heading_words import folded
+from ...spreadsheets.heading_words import fold_heading
 from ...spreadsheets.reading import Reading
 from ...spreadsheets.result_table import HEADING, ProblemColumns
 from ...spreadsheets.sheet import Proposal
@@ -415,7 +415,7 @@ class Uploads:
 
 def _hash(headings: Sequence[str]) -> str:
     """Return a hash of headings, without those that Ararat adds to a table that it returns."""
-    known = sorted({folded(heading) for heading in headings} - _added_headings())
+    known = sorted({fold_heading(heading) for heading in headings} - _added_headings())
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
@@ -459,7 +459,7 @@ def _values(upload: int, number: int, row: RowOutcome) -> dict[str, Any]:
     """Return the columns of an outcome of a row."""
     values = {"upload": upload, "part": row.part, "number": number, "line": row.line}
     values |= {"outcome": row.outcome, "identifier": row.identifier, "code": row.code}
-    return values | {"message": row.message and stored(row.message), "changes": json.dumps(dict(row.changes))}
+    return values | {"message": row.message and pack(row.message), "changes": json.dumps(dict(row.changes))}
 
 
 def _row(row: Sequence[Any]) -> RowOutcome:
@@ -470,6 +470,6 @@ def _row(row: Sequence[Any]) -> RowOutcome:
         outcome=outcome,
         identifier=identifier,
         code=code,
-        message=message and restored(message),
+        message=message and unpack(message),
         changes={column: (before, after) for column, (before, after) in json.loads(changes).items()},
     )

@@ -15,8 +15,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...bindings.health import health_document
 from ...identifiers import examine, numbers
 from ...identifiers.text import display, xml_text
-from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, joined
-from ...middleware.http.trusted_proxy import forwarded
+from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, join_texts
+from ...middleware.http.trusted_proxy import forwarded_facts
 from .. import admission, errors
 from ..accounts import identify
 from ..config import FACTS, MAX_BYTES, MAX_URL_LENGTH, site, url
@@ -175,7 +175,7 @@ def healthz() -> Response:
             raise HTTPRefusal(403, error.code, f"The facts are for administrators: {error.message}.") from None
         health["facts"] = [fact._asdict() for fact in current_app.extensions[FACTS].facts()]
     if "forwarded" in request.args:
-        health["forwarded"] = forwarded(request.environ)
+        health["forwarded"] = forwarded_facts(request.environ)
     return _health(health)
 
 
@@ -283,7 +283,7 @@ def headline(found: Inspection) -> str:
         Translatable.counted("%(number)s to check", "%(number)s to check", doubtful) if doubtful else "",
         Translatable.counted("%(number)s wrong or dead", "%(number)s wrong or dead", wrong) if wrong else "",
     ]
-    said = Translatable("%(things)s: %(counts)s", things=things, counts=joined(*judged, by=", "))
+    said = Translatable("%(things)s: %(counts)s", things=things, counts=join_texts(*judged, by=", "))
     if not (without := len(found.lines_without)):
         return said
     lines = Translatable.counted(

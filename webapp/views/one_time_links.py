@@ -10,7 +10,7 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...identifiers.text.translatable import Translatable, joined
+from ...identifiers.text.translatable import Translatable, join_texts
 from ..accounts import csrf, first_account, identify, passwords
 from ..accounts.model import Account, AccountError
 from ..config import site
@@ -65,7 +65,7 @@ def set_password(secret: str) -> AnyResponse:
 def _of_link(secret: str) -> Account:
     account = identify.accounts().of_link(secret)
     if account is None:
-        message = joined(_USED, Translatable("Ask an administrator for a new one."))
+        message = join_texts(_USED, Translatable("Ask an administrator for a new one."))
         raise HTTPRefusal(HTTPStatus.NOT_FOUND, "link-used", message)
     return account
 
@@ -74,7 +74,7 @@ def _require_first(secret: str) -> first_account.FirstLink:
     link = first_account.link()
     if link is None or not link.is_right(secret) or not first_account.is_missing():
         raise HTTPRefusal(
-            HTTPStatus.NOT_FOUND, "link-used", joined(_USED, Translatable("If you have an account, sign in."))
+            HTTPStatus.NOT_FOUND, "link-used", join_texts(_USED, Translatable("If you have an account, sign in."))
         )
     if not first_account.is_private():
         message = Translatable("This link works only over https, or in a browser on the machine of the server.")
@@ -92,7 +92,7 @@ def _apply_change(name: str, make: Callable[[], Account], *, is_first: bool = Fa
             return begin(make(), None)
         except AccountError as error:
             field = "password" if error.code.startswith("password") else "name"
-            problem = field, joined(capital(error.message), capital(error.fix))
+            problem = field, join_texts(capital(error.message), capital(error.fix))
         except passwords.PasswordsBusy:
             message = Translatable("Too many passwords are checked at this moment. Try again in some seconds.")
             raise HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", message, retry_after=5) from None

@@ -14,7 +14,7 @@ from htmx_flask import request as htmx_request
 from markupsafe import Markup
 
 from ...identifiers.text import display
-from ...identifiers.text.translatable import Translatable, joined
+from ...identifiers.text.translatable import Translatable, join_texts
 from ...net.hop import is_trace
 from ...tracing.events import Event
 from ...tracing.in_process import HOP_KEY
@@ -113,7 +113,7 @@ def plan(subject: str, is_answered: bool, unread: bool, pasted: str = "") -> Tra
 def _elsewhere(choice: resolver_choice.ResolverChoice, *, is_answered: bool, unread: bool) -> str:
     """Return why this page does not trace an identifier, and which command does."""
     if not choice.resolver:
-        return joined(choice.unknown, Translatable("Run this command with a resolver instead:"))
+        return join_texts(choice.unknown, Translatable("Run this command with a resolver instead:"))
     if unread:
         known = Translatable(
             "The bindings of this site cannot be read, and this page sends no requests to %(resolver)s.",
@@ -128,7 +128,7 @@ def _elsewhere(choice: resolver_choice.ResolverChoice, *, is_answered: bool, unr
         known = Translatable(
             "This name is not recorded here, and this page sends no requests to %(resolver)s.", resolver=choice.resolver
         )
-    return joined(known, Translatable("Run this command instead:"))
+    return join_texts(known, Translatable("Run this command instead:"))
 
 
 def _address(wish: TraceRequest) -> str:

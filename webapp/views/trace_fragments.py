@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from jinja2 import Environment
 
-from ...identifiers.text.translatable import Translatable, joined
+from ...identifiers.text.translatable import Translatable, join_texts
 from ...middleware.resolution.settings import ENGLISH
 from ...net import uri
 from ...tracing import messages
@@ -280,7 +280,7 @@ def _remark(hop: Hop, words: str, hops: Sequence[Hop]) -> str:
         found.append(left)
     if hop.age is not None:
         found.append(Translatable("Cached %(seconds)s s ago.", seconds=messages.old(hop.age)))
-    return joined(*found)
+    return join_texts(*found)
 
 
 def _facts(end: End, hops: Sequence[Hop]) -> str:
@@ -310,7 +310,7 @@ def _facts(end: End, hops: Sequence[Hop]) -> str:
             )
         )
     hosts = (messages.THIS_SITE if hop.where == "here" else uri.parse(hop.url).host for hop in hops if hop.status)
-    return joined(*found, messages.trust(hosts))
+    return join_texts(*found, messages.trust(hosts))
 
 
 _SLOW = 0.1

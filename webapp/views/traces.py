@@ -21,7 +21,7 @@ from markupsafe import Markup
 from ...bindings.names import origins
 from ...bindings.names.errors import PrefixError
 from ...identifiers import examine
-from ...identifiers.text.translatable import Translatable, joined
+from ...identifiers.text.translatable import Translatable, join_texts
 from ...middleware import BindingsUnavailable
 from ...net import uri
 from ...net.throttle import PausableClock, PerHostThrottle
@@ -346,7 +346,7 @@ def counted(rows: Iterable[BulkTraceRow]) -> str:
         "%(number)s traced: %(results)s.",
         "%(number)s traced: %(results)s.",
         len(rows),
-        results=joined(*found, by=", "),
+        results=join_texts(*found, by=", "),
     )
 
 

@@ -42,7 +42,7 @@ def records(lines: Lines) -> Iterator[DumpRecord | SkippedPart]:
     for block in anvl_blocks.read(lines, _beginning, "erc:"):
         short = zip(_KERNEL, map(str.strip, block.identifier.split("|")), strict=False) if block.identifier else ()
         elements = [
-            (_label(label), value if label in _DOCUMENTS else anvl.folded(value))
+            (_label(label), value if label in _DOCUMENTS else anvl.fold_spaces(value))
             for label, value in (*short, *block.elements)
         ]
         yield _record(block.line, [(label, value) for label, value in elements if value not in _NOTHING])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 
-from ....identifiers.text.display import counted
+from ....identifiers.text.display import format_count
 from ..errors import LogError
 
 HASH_BYTES = 32
@@ -93,7 +93,8 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
     """
     if not 0 <= index < size <= MAX_SIZE:
         raise LogError(
-            f"the proof is for entry {index} of a tree of {counted(size, 'entry', 'entries')}, which does not have it"
+            f"the proof is for entry {index} of a tree of {format_count(size, 'entry', 'entries')}, "
+            "which does not have it"
         )
     # The path from the entry meets the right edge of the tree at this level.
     inner = (index ^ (size - 1)).bit_length()
@@ -135,7 +136,7 @@ def check_consistency(old: int, old_root: bytes, new: int, new_root: bytes, proo
     """
     if not 0 <= old <= new <= MAX_SIZE:
         raise LogError(f"a tree of {new:,} entries does not contain one of {old:,}")
-    larger, smaller = counted(new, "entry", "entries"), counted(old, "entry", "entries")
+    larger, smaller = format_count(new, "entry", "entries"), format_count(old, "entry", "entries")
     inconsistent = LogError(f"the tree of {larger} does not begin with the tree of {smaller}")
     if old in (0, new):
         if proof:

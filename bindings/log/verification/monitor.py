@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
-from ....identifiers.text.display import counted
+from ....identifiers.text.display import format_count
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import VerifierKey, encode
@@ -199,7 +199,7 @@ class Monitor:
 
 
 def _fork_finding(last: Checkpoint, root: bytes) -> LogFinding:
-    size = counted(last.size, "entry", "entries")
+    size = format_count(last.size, "entry", "entries")
     message = (
         f"the log has two histories: with {size} it has the root {encode(root)}, and had "
         f"{encode(last.root)} at the last visit; keep both checkpoints, which prove it"

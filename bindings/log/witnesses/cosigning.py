@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ....identifiers.text import display
-from ....identifiers.text.display import counted
+from ....identifiers.text.display import format_count
 from ...names.errors import BindingError
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
@@ -77,8 +77,8 @@ class Cosigning:
                 raise BindingError(
                     "log-restored",
                     f"the witness {display.escape(witness.key.name)} has seen "
-                    f"{counted(sizes[name], 'entry', 'entries')}, and the database has recorded {self.recorded:,}; "
-                    "if the witness is wrong, remove it from the policy",
+                    f"{format_count(sizes[name], 'entry', 'entries')}, and the database has recorded "
+                    f"{self.recorded:,}; if the witness is wrong, remove it from the policy",
                 )
         self._sizes = sizes
 
@@ -118,7 +118,7 @@ class Cosigning:
         if status == 409 and media_type == SIZE_TYPE:
             return read_size(body)
         if status == 409:
-            where, size = display.escape(witness.key.name), counted(self.published.size, "entry", "entries")
+            where, size = display.escape(witness.key.name), format_count(self.published.size, "entry", "entries")
             raise BindingError(
                 "log-fork",
                 f"the witness {where} has seen another checkpoint of {size}; "
@@ -145,7 +145,7 @@ class Cosigning:
         self, note: SignedNote, url: str, size: int, read: ReadHash, old: int
     ) -> tuple[int, str, bytes]:
         if old > size:
-            raise LogError(f"it has seen {counted(old, 'entry', 'entries')} already")
+            raise LogError(f"it has seen {format_count(old, 'entry', 'entries')} already")
         proof = tuple(consistency_proof(old, size, read))
         return self.witnessing.send(url, bytes(AddCheckpoint(old=old, proof=proof, checkpoint=bytes(note))))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ....identifiers.text import display
-from ....identifiers.text.display import counted
+from ....identifiers.text.display import format_count
 from ...names.errors import BindingError
 from ...system.files import create_private
 from ..errors import LogError
@@ -137,11 +137,12 @@ def _check(request: AddCheckpoint, checkpoint: Checkpoint, size: int, root: byte
     if request.old > checkpoint.size:
         raise CosignatureRefused(400, "the old size is larger than the size of the checkpoint")
     if request.old != size:
-        message = f"the last cosigned checkpoint has {counted(size, 'entry', 'entries')}"
+        message = f"the last cosigned checkpoint has {format_count(size, 'entry', 'entries')}"
         raise CosignatureRefused(409, message, body=f"{size}\n", media_type=SIZE_TYPE)
     if checkpoint.size == size and checkpoint.root != root:
         raise CosignatureRefused(
-            409, f"another checkpoint of {counted(size, 'entry', 'entries')} was cosigned: the log has two histories"
+            409,
+            f"another checkpoint of {format_count(size, 'entry', 'entries')} was cosigned: the log has two histories",
         )
     try:
         check_consistency(size, root, checkpoint.size, checkpoint.root, request.proof)

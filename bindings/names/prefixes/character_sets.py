@@ -74,7 +74,7 @@ def named(char: str) -> str:
     """
     if _SURROGATES.match(char):
         return Translatable("the byte %(byte)s", byte=f"%{ord(char) - 0xDC00:02X}")
-    return display.named(char)
+    return display.describe_character(char)
 
 
 @lru_cache(maxsize=256)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from ....identifiers import IdentifierError
-from ....identifiers.ark.check_character import COVERAGES, check_character, covered
+from ....identifiers.ark.check_character import COVERAGES, check_character, covered_text
 from ....identifiers.ark.grammar import BETANUMERIC
-from ....identifiers.text.display import counted
+from ....identifiers.text.display import format_count
 from ....identifiers.text.translatable import Translatable
 from ....identifiers.urn import parser as urn
 from ..errors import BindingError
@@ -59,7 +59,7 @@ class Form(NamedTuple):
         kind = "digit" if self.digits else "betanumeric character"
         covers = {"noid": " and a check character for NAAN and Name", "name": " and a check character for the Name"}
         covers["nbn"] = " and a check digit for the URN"
-        number = counted(self.length, kind)
+        number = format_count(self.length, kind)
         return number + (covers[self.check] if self.check else "")
 
 
@@ -160,7 +160,7 @@ class Pattern:
         """Return the check character for a name with :attr:`beginning`, or None if it cannot have one."""
         if self.check == "nbn":
             return _german_check_digit(name)
-        return check_character(covered(self.naan, name.partition("/")[2], self.check or "noid"))
+        return check_character(covered_text(self.naan, name.partition("/")[2], self.check or "noid"))
 
     def require_valid(self, code: str) -> None:
         """Raise :class:`BindingError` with ``code`` if no name of the pattern follows the rules of its URN

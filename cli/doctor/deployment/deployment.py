@@ -12,7 +12,7 @@ from ....middleware.http.expected_answers import SIGN_IN
 from ....net.hop import HopFailed
 from ....net.response import PROBLEM, SiteAnswer
 from ....net.url import WebURL
-from ...output import counted
+from ...output import format_count
 from ...sites import hosts
 from ..configuration import FrontConfiguration
 from ..finding import HealthFinding
@@ -128,7 +128,7 @@ class Deployment:
         """Yield the finding about a rate limit, after all requests."""
         if self.client.limited:
             message = (
-                f"{counted(self.client.limited, 'request was', 'requests were')} refused at first "
+                f"{format_count(self.client.limited, 'request was', 'requests were')} refused at first "
                 f"({self.client.status}) and answered after a pause."
             )
             change = self.remedy("rate-limit", reverse_proxy(self.client.server, None))

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from .bibliographic import expected_nbn_digit
-from .built_in import lookup, register, registered, special
+from .built_in import list_namespaces, lookup, register, special
 from .model import AssignedFragments, Fault, GeneralFragments, Namespace
 from .record_checks import RecordFault, lint
 from .registrations import EquivalenceRule, rule_of, rules
@@ -26,9 +26,9 @@ __all__ = [
     "RecordFault",
     "expected_nbn_digit",
     "lint",
+    "list_namespaces",
     "lookup",
     "register",
-    "registered",
     "rule_of",
     "rules",
     "special",

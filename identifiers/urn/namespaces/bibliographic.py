@@ -131,7 +131,7 @@ def _isbn_validate(nss: str) -> Iterator[Fault]:
 
 def _isbn_format(nss: str) -> str:
     if not _is_isbn(nss):
-        return display.decoded(nss)
+        return display.decode_for_display(nss)
     try:
         from stdnum import isbn
     except ModuleNotFoundError:
@@ -175,7 +175,7 @@ def _issn_validate(nss: str) -> Iterator[Fault]:
 
 
 def _issn_format(nss: str) -> str:
-    return _issn_canonicalize(nss) if _ISSN.fullmatch(nss) else display.decoded(nss)
+    return _issn_canonicalize(nss) if _ISSN.fullmatch(nss) else display.decode_for_display(nss)
 
 
 def _check_digit_faults(nss: str, check_digit: Callable[[str], str]) -> Iterator[Fault]:
@@ -233,7 +233,7 @@ def _nbn_describe(nss: str) -> Mapping[str, str]:
     details = {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
     # Not each library below the German National Library adds a check digit, so another character is not a fault.
     if country in _WITH_GERMAN_DIGIT and len(string) > 1 and (expected := german_check_digit(f"urn:nbn:{nss[:-1]}")):
-        last = display.decoded(nss)[-1]
+        last = display.decode_for_display(nss)[-1]
         details["check digit"] = (
             f"{expected}, which is right" if last == expected else f"{expected} is expected at the end"
         )

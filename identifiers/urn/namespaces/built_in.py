@@ -34,10 +34,10 @@ def special(nid: str) -> str:
     return (namespace.special or "") + (namespace.delimiter or "") if namespace else ":"
 
 
-def registered() -> tuple[Namespace, ...]:
+def list_namespaces() -> tuple[Namespace, ...]:
     """Return the namespaces that :func:`lookup` finds, in the order of their NIDs.
 
-    >>> [namespace.nid for namespace in registered()]
+    >>> [namespace.nid for namespace in list_namespaces()]
     ['ietf', 'isbn', 'issn', 'lex', 'nbn', 'oid', 'uuid']
     """
     return tuple(_known[nid] for nid in sorted(_known))

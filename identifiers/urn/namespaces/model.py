@@ -149,7 +149,7 @@ class Namespace:
         """Return a readable form of ``nss``, for example an ISBN with hyphens. It is untrusted: show it through
         :func:`~ararat.identifiers.text.display.atoms` (URN-049).
         """
-        return self.format(nss) if self.format else display.decoded(nss)
+        return self.format(nss) if self.format else display.decode_for_display(nss)
 
     def details(self, nss: str) -> dict[str, str]:
         """Return the facts that the namespace reads from a name, by short label, in display order, or {} without a

@@ -44,5 +44,5 @@ def visible(text: str) -> str:
     """
     return characters.HIDDEN.sub(
         lambda found: "".join(char if char in "\r\n" else f"\\u{{{ord(char):x}}}" for char in found[0]),
-        anvl.folded(text),
+        anvl.fold_spaces(text),
     )

@@ -86,7 +86,7 @@ def pipe(content: bytes) -> BinaryIO:
 def test_each_door_names_the_kind_of_the_file(content: bytes, kind: Kind) -> None:
     doors: list[Callable[[], object]] = [
         # The desk reads other workbooks; these are damaged.
-        *([] if kind in ("xls", "ods") else [lambda: sheet.stored(content, "names.csv")]),
+        *([] if kind in ("xls", "ods") else [lambda: sheet.convert_upload(content, "names.csv")]),
         *(lambda encoding=each: table(BytesIO(content), encoding) for each in (None, "cp1252")),
         *(lambda source=each: list(dump.read(BytesIO(content), source)) for each in dump.SOURCES),
         lambda: list(delimited.read(BytesIO(content))),
@@ -104,7 +104,7 @@ def test_each_door_names_the_kind_of_the_file(content: bytes, kind: Kind) -> Non
 @pytest.mark.parametrize("content", [pytest.param(content, id=name) for name, content in EMPTY])
 def test_an_empty_file_is_called_empty(content: bytes) -> None:
     doors: list[Callable[[], object]] = [
-        lambda: sheet.stored(content, "names.csv"),
+        lambda: sheet.convert_upload(content, "names.csv"),
         lambda: table(BytesIO(content)),
         *(lambda source=each: list(dump.read(BytesIO(content), source)) for each in dump.SOURCES),
         lambda: list(dump.read(BytesIO(gzip.compress(b"")), "noid")),

@@ -15,7 +15,7 @@ from ararat.cli.serving import application, server_options
 from ararat.cli.serving.application import Placement, compose
 from ararat.cli.serving.serve import serve_command
 from ararat.middleware import Bindings, open_bindings
-from ararat.middleware.resolution.declared_settings import described, setting
+from ararat.middleware.resolution.declared_settings import describe_settings, setting
 from ararat.webapp import create_app
 from ararat.webapp import settings as inspector
 from ararat.webapp.config import site
@@ -88,7 +88,7 @@ def test_a_new_option_of_the_server_is_an_option_and_a_variable(parse):
 
 def test_each_option_of_the_inspector_has_the_text_of_its_setting():
     by_name = {option.name: option for option in serve_command.params}
-    for each in described(inspector.InspectorSettings):
+    for each in describe_settings(inspector.InspectorSettings):
         if each.has_option:
             option = by_name[each.name]
             assert isinstance(option, click.Option)

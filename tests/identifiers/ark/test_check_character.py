@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import examine, parse
-from ararat.identifiers.ark.check_character import COVERAGES, check_character, covered, find
+from ararat.identifiers.ark.check_character import COVERAGES, check_character, covered_text, find
 from ararat.identifiers.ark.grammar import BETANUMERIC
 
 
@@ -88,7 +88,7 @@ def test_a_wrong_check_character_is_reported_if_the_naan_has_them() -> None:
 
 @given(st.text(BETANUMERIC, min_size=5, max_size=5), st.text(BETANUMERIC, min_size=2, max_size=15), st.booleans())
 def test_every_check_character_is_found(naan: str, name: str, whole: bool) -> None:
-    character = check_character(covered(naan, name, COVERAGES[not whole]))
+    character = check_character(covered_text(naan, name, COVERAGES[not whole]))
     found = find(f"ark:{naan}/{name}{character}")
     assert found is not None
     assert found.character == character

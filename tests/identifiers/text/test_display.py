@@ -46,7 +46,7 @@ octets = st.integers(0, 255).map("%{:02x}".format) | st.sampled_from([*"%a\u00e9
 @given(st.text(st.characters(exclude_categories=[])), st.lists(octets).map("".join))
 def test_decoded_text_can_be_encoded_again(text, encoded):
     for identifier in (display.percent(text), encoded):
-        shown = display.decoded(identifier)
+        shown = display.decode_for_display(identifier)
         assert iri.upper_hex(display.percent(shown)) == iri.upper_hex(display.percent(identifier))
         assert not characters.HIDDEN.search(shown)
 
@@ -103,7 +103,7 @@ def test_an_unusual_character_is_listed_with_the_reason_of_its_kind(char, reason
     ],
 )
 def test_messages_quote_printable_ascii_and_name_other_characters(char, name):
-    assert display.named(char) == name
+    assert display.describe_character(char) == name
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_messages_quote_printable_ascii_and_name_other_characters(char, name):
     ids=["letters", "Hebrew", "Arabic", "mark", "controls and unassigned"],
 )
 def test_only_characters_that_a_terminal_shows_in_place_are_restored(escaped, restored):
-    assert display.restored(escaped) == restored
+    assert display.restore(escaped) == restored
 
 
 def test_percent_encoding_escapes_a_lone_surrogate():

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from ararat.identifiers.text.translatable import FirstWord, Translatable, restored, stored
+from ararat.identifiers.text.translatable import FirstWord, Translatable, pack, unpack
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from ararat.identifiers.text.translatable import FirstWord, Translatable, restor
     ],
 )
 def test_a_text_is_the_same_when_it_is_read_again(text):
-    for found in (restored(stored(text)), pickle.loads(pickle.dumps(text))):  # noqa: S301 - our own text
+    for found in (unpack(pack(text)), pickle.loads(pickle.dumps(text))):  # noqa: S301 - our own text
         assert found == text
         assert isinstance(found, Translatable)
         assert (found.pattern, found.plural, found.context) == (text.pattern, text.plural, text.context)
@@ -44,9 +44,9 @@ def test_a_text_is_the_same_when_it_is_read_again(text):
 )
 def test_a_text_of_a_person_is_not_restored(packed):
     text = f"a\x1f{json.dumps(packed)}"
-    assert restored(text) == text
-    assert not isinstance(restored(text), Translatable)
+    assert unpack(text) == text
+    assert not isinstance(unpack(text), Translatable)
 
 
 def test_a_text_with_another_pattern_is_in_english():
-    assert restored('a\x1f["%(x)s", {"x": "b"}, null, false]') == "a"
+    assert unpack('a\x1f["%(x)s", {"x": "b"}, null, false]') == "a"

@@ -433,7 +433,7 @@ def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
     record = register()
     assert lint(record) == ()
     assert namespaces.lookup("EXAMPLE-Shelf") is record
-    assert [each.nid for each in namespaces.registered()] == sorted([*INCLUDED, "example-shelf"])
+    assert [each.nid for each in namespaces.list_namespaces()] == sorted([*INCLUDED, "example-shelf"])
     assert namespaces.lookup("foo") is None
 
 
@@ -492,10 +492,10 @@ def test_errors_in_a_record_prevent_its_registration(register, fields, severity,
     if severity == "warning":
         register(**fields)
         return
-    before = namespaces.registered()
+    before = namespaces.list_namespaces()
     with pytest.raises(ValueError, match=re.escape(found.message)):
         register(**fields)
-    assert namespaces.registered() == before
+    assert namespaces.list_namespaces() == before
 
 
 def test_a_registered_namespace_is_replaced_only_with_replace(register):

@@ -10,7 +10,7 @@ from werkzeug.test import Client, create_environ, run_wsgi_app
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.http.answer import internal_server_error
 from ararat.middleware.resolution.description_formats import FORMATS
-from ararat.middleware.resolution.negotiation import preferred
+from ararat.middleware.resolution.negotiation import choose_media_type
 
 
 @pytest.fixture
@@ -340,4 +340,4 @@ def test_the_fallback_error_page_needs_no_template():
 @given(st.text(max_size=60) | st.text('ahtml/*;q=0.1, "\\x', max_size=80))
 def test_every_accept_field_selects_a_form(accept):
     media_types = tuple(form.media_type for form in FORMATS)
-    assert preferred(accept, media_types) in media_types
+    assert choose_media_type(accept, media_types) in media_types

@@ -84,7 +84,7 @@ def test_the_description_of_a_withdrawn_name_is_its_tombstone(binding, form):
 )
 def test_no_heading_and_no_citation_has_a_code(binding, metadata, heading, cited):
     view = describe(binding("ark:12345/doc", "/1", metadata=metadata), "")
-    assert view.cited(None) == (cited and f"{cited}/ark:12345/doc")
+    assert view.citation_text(None) == (cited and f"{cited}/ark:12345/doc")
     page = view.as_html().decode()
     assert re.search(rf"<h1[^>]*><bdi[^>]*>{heading}</bdi></h1>", page)
     assert "(:un" not in page.partition("<details")[0]
@@ -360,7 +360,7 @@ def test_rights_are_a_link_and_a_coded_type_is_a_word(binding):
 )
 def test_a_period_stays_a_period_in_the_citation(binding, date, year):
     described = describe(binding("ark:12345/doc", "/1", metadata={"who": "Ada", "what": "A map", "when": date}), "")
-    cited = described.cited(None)
+    cited = described.citation_text(None)
     assert cited is not None
     assert cited.startswith(f"Ada {year}. A map.")
 

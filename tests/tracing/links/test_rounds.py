@@ -93,7 +93,7 @@ def link(days: float, status: int | None = 503, code: str = "error-status", sinc
     ],
 )
 def test_an_overloaded_target_is_dead_after_days(new, old, state, since):
-    found = new.after(old)
+    found = new.following(old)
     assert (found.state, found.since) == (state, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=since))
 
 

@@ -249,7 +249,7 @@ def fill(desk: Desk) -> None:
     ada, jane = accounts.get("ada"), accounts.get("jane")
     assert ada
     assert jane
-    _, reading, lines = sheet.stored(TABLE, "names.csv")
+    _, reading, lines = sheet.convert_upload(TABLE, "names.csv")
     accounts.run_in_transaction(
         lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, reading, lines)
     )

@@ -54,7 +54,7 @@ def test_an_import_of_killed_processes_mints_no_name_twice(
     imports = Imports(accounts, LEASE)
     jane = accounts.get("jane")
     assert jane
-    stored = sheet.stored(TABLE.encode(), "a.csv")
+    stored = sheet.convert_upload(TABLE.encode(), "a.csv")
     options = Options(key="Inventarnummer", mint="ark:12345/x5", state="live")
     proposal = stored._replace(reading=options.reading(stored.content, stored.reading, "a.csv"))
     caller = Caller(account=jane)

@@ -146,7 +146,7 @@ class Storm:
 
     def add_upload(self, table: str, **reading: Any) -> int:
         """Store a table of the desk, add its preview, and return the number of the upload."""
-        uploads, (data, read, lines) = self.imports.uploads, sheet.stored(table.encode(), "names.csv")
+        uploads, (data, read, lines) = self.imports.uploads, sheet.convert_upload(table.encode(), "names.csv")
         read = Reading(**{**read.as_dict(), **reading})
 
         def add(connection: Connection) -> int:

@@ -26,7 +26,7 @@ def previewed(imports: Imports, content: bytes) -> Upload:
     accounts = imports.accounts
     account = accounts.get("jane")
     assert account
-    data, read, lines = sheet.stored(content, "names.csv")
+    data, read, lines = sheet.convert_upload(content, "names.csv")
     reading = Reading(**{**read.as_dict(), "columns": ["identifier", "target"]})
     uploads = imports.uploads.uploads
     added = accounts.run_in_transaction(

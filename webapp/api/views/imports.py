@@ -125,7 +125,7 @@ def _start_of_user_table(
             site().large_slots.acquire(request.remote_addr),
             slots.acquire("uploads", request.remote_addr, brief=BRIEF_SECONDS),
         ):
-            proposal = sheet.stored(content, name)
+            proposal = sheet.convert_upload(content, name)
             reading = options.reading(proposal.content, proposal.reading, name)
     except Busy:
         sentence = "Other files are being read at this moment. Try again in some seconds."

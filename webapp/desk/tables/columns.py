@@ -83,7 +83,7 @@ def send(number: int) -> AnyResponse:
             reading = (
                 sheet.proposed_at(content, reading, known.name).reading
                 if is_stated
-                else sheet.proposed(content, reading, known.name)
+                else sheet.propose_reading(content, reading, known.name)
             )
         named, _, _ = _sample(known, reading)
         reading = _with_remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
@@ -223,7 +223,7 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
 def _guesses(upload: Upload, reading: Reading) -> list[GuessedColumn]:
     """Return the guess for each column, or nothing for a file that cannot be read."""
     try:
-        return sheet.guessed(uploads().data(upload.number), reading, upload.name)
+        return sheet.guess_columns(uploads().data(upload.number), reading, upload.name)
     except TableError:
         return []
 

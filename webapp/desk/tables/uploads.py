@@ -97,7 +97,7 @@ def upload() -> AnyResponse:
                 site().large_slots.acquire(request.remote_addr),
                 slots.acquire("uploads", request.remote_addr, brief=BRIEF_SECONDS),
             ):
-                proposal = sheet.stored(content, name)
+                proposal = sheet.convert_upload(content, name)
         except TableError as error:
             problem = FieldProblem.of(error)
         except Busy:
