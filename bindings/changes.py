@@ -93,7 +93,7 @@ def save(
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
         if existing is None:
-            return [assignment.first(fields.for_name(name, rules), now)]
+            return [assignment.create(fields.for_name(name, rules), now)]
         return assignment.set_fields(name, existing, assignment.replacing(existing, fields), now, relocate=relocate)
 
     return NameChange(naming.key_of(name), decide, revision)
@@ -210,7 +210,7 @@ def make(
         with at_item(number):
             _require_revision(each, before)
             for step in each.decide(before, now):
-                checked = transaction.checked(current, step)
+                checked = transaction.permit(current, step)
                 if current is None or current.is_reserved:
                     records = records or transaction.prefixes()
                     records.require_permitted(current, checked)

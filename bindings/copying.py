@@ -75,7 +75,7 @@ def _read(table: Table, snapshot: Snapshot, report: Progress) -> TableCopy:
     lines = _Lines(table, report)
     for _ in lines.of(snapshot.rows(table)):
         pass
-    return lines.copied()
+    return lines.get_copy()
 
 
 def require_empty(store: Bindings) -> None:
@@ -117,7 +117,7 @@ def insert_rows(
     lines = _Lines(table, report or (lambda table, rows: None))
     load = _load if transaction.dialect_name == "sqlite" else _copy
     load(transaction.connection, table, lines, rows)
-    return lines.copied()
+    return lines.get_copy()
 
 
 class _Lines:
@@ -139,7 +139,7 @@ class _Lines:
             yield block, lines
             self._report(self._table, self._rows)
 
-    def copied(self) -> TableCopy:
+    def get_copy(self) -> TableCopy:
         """Return the number of rows so far and their checksum."""
         return TableCopy(self._table, self._rows, _format_checksum(self._sum))
 
@@ -172,7 +172,7 @@ def _sum_here(connection: CoreConnection, table: Table) -> TableCopy:
     driver: Any = connection.connection.dbapi_connection
     for _ in lines.of(driver.execute(f"SELECT {_columns(table)} FROM {table}")):
         pass
-    return lines.copied()
+    return lines.get_copy()
 
 
 def _copy(connection: CoreConnection, table: Table, lines: _Lines, rows: Iterable[Row]) -> None:

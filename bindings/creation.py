@@ -22,7 +22,7 @@ from .names.errors import BindingConflict, BindingError
 from .names.fields import Fields
 from .names.naming import Name, NamingRules
 from .names.prefixes.prefixes import PrefixRecords
-from .storage.recorded import checked_key, composed, other_spellings, without_signs
+from .storage.recorded import checked_key, compose_key, other_spellings, without_signs
 
 if TYPE_CHECKING:
     from .storage.writing.transaction import Transaction
@@ -127,7 +127,7 @@ def mint_one(
 
     def change(name: str) -> NameChange:
         stated = fields.for_name(name, bindings.naming)
-        return NameChange(name, lambda _, now: [assignment.first(stated, now)])
+        return NameChange(name, lambda _, now: [assignment.create(stated, now)])
 
     key = fields.resource if unless else None
     return create(bindings, [MintedChange(namespace, change, key)], actor=actor)[0]
@@ -143,7 +143,7 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields], rules: NamingRule
     stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name, rules)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        first = assignment.first(stated, now)
+        first = assignment.create(stated, now)
         if existing is None:
             return [first]
         again = replace(
@@ -236,7 +236,7 @@ class _Creation:
                         pattern = minting.pattern_below(each.namespace, records, self._bindings.naming)
                         beginnings[each.namespace] = pattern.beginning
                     try:
-                        keys[number] = beginnings[each.namespace], composed(checked_key(each.unless))
+                        keys[number] = beginnings[each.namespace], compose_key(checked_key(each.unless))
                     except BindingError as error:
                         error.field = "resource"
                         raise
@@ -310,14 +310,14 @@ class _Creation:
 
 def _ambiguous(number: int, key: str) -> BindingError:
     message = Translatable(
-        "several names have the key %(key)s, or a name that the caller must not read", key=validation.shown(key, 100)
+        "several names have the key %(key)s, or a name that the caller must not read", key=validation.quote(key, 100)
     )
     return _of_item(BindingError("key-ambiguous", message), number)
 
 
 def _similar(number: int, key: str) -> BindingError:
     message = Translatable(
-        "the key of another name differs from %(key)s only in case, spaces or hyphens", key=validation.shown(key, 100)
+        "the key of another name differs from %(key)s only in case, spaces or hyphens", key=validation.quote(key, 100)
     )
     return _of_item(BindingError("key-ambiguous", message), number)
 

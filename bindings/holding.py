@@ -245,7 +245,7 @@ def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
     none of them shows a target that the resolver does not show.
     """
     current = binding.at(now)
-    above = held.over(current.identifier, now, read=current.identifier)
+    above = held.hold_for(current.identifier, now, read=current.identifier)
     return PublicAnswer(current, holds.narrowest((current.hold, above), now))
 
 
@@ -255,7 +255,7 @@ def hold_for(bindings: Bindings, key: str) -> Hold | None:
     """
     now, held = bindings.now(), bindings.source.holds()
     binding = bindings.store.fetch([key]).get(key)
-    return held.over(key, now) if binding is None else public_answer(binding, held, now).hold
+    return held.hold_for(key, now) if binding is None else public_answer(binding, held, now).hold
 
 
 def _recorded_by(events: Sequence[Event]) -> tuple[datetime | None, str | None]:

@@ -145,7 +145,7 @@ def pattern_below(
     """
     require_minted_here(namespace, records, naming)
     beginning = read_pattern(namespace, naming).beginning
-    inherited = records.inherited(beginning, "pattern")
+    inherited = records.inherited_text(beginning, "pattern")
     form = (read_form(inherited.text) if inherited else None) or Form()
     pattern = read_pattern(
         namespace,
@@ -193,7 +193,7 @@ def read_pattern(
     >>> read_pattern("ark:/12345/x5").beginning, read_pattern("URN:NBN:SE:UU:diva-").beginning
     ('ark:12345/x5', 'urn:nbn:se:uu:diva-')
     """
-    shown = validation.shown(namespace, 100)
+    shown = validation.quote(namespace, 100)
     covers: Check | None = "noid" if check is True else check or None
     pattern = Pattern(_beginning(namespace, shown), length, covers, digits)
     require_check(pattern.beginning, covers, "mint-check")
@@ -234,7 +234,7 @@ def _beginning(namespace: str, shown: str) -> str:
 
 def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
     """Raise :class:`BindingError` if a prefix record does not permit one of the characters of a pattern (ARK-138)."""
-    restriction = records.inherited(pattern.beginning, "characters")
+    restriction = records.inherited_text(pattern.beginning, "characters")
     if restriction is None:
         return
     alphabet = BETANUMERIC[: pattern.radix]
@@ -242,8 +242,8 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
     sample = sample if pattern.is_ark else sample.replace(":", "/")
     if wrong := character_sets.first_wrong(sample, restriction.text):
         message = (
-            f"names of this pattern can have {character_sets.named(wrong)}, but names that begin with "
-            f"{restriction.prefix} can have only these characters: {validation.shown(restriction.text)}; "
+            f"names of this pattern can have {character_sets.describe_character(wrong)}, but names that begin with "
+            f"{restriction.prefix} can have only these characters: {validation.quote(restriction.text)}; "
             "mint names of digits only, or change one of the two"
         )
         raise BindingError("name-characters", message, identifier=pattern.beginning)
@@ -288,7 +288,7 @@ class Drawing:
                 raise BindingError("names-exhausted", identifier=pattern.beginning)
             self.drawn.update(unused)
             names += unused
-        self._transaction.actor.drew(names)
+        self._transaction.actor.note_minted(names)
         if sequence:
             sequence.save()
         elif pattern.check and self._transaction.setting(pattern.counter) is None:
@@ -298,7 +298,12 @@ class Drawing:
     def _select_unused(self, names: Sequence[str]) -> list[str]:
         """Return the permitted names that were never reserved or bound, and are not above a bound one."""
         transaction = self._transaction
-        used = {*transaction.get(names), *transaction.deleted(names), *transaction.above(names), *self.drawn}
+        used = {
+            *transaction.get(names),
+            *transaction.deleted_revisions(names),
+            *transaction.containers_of_bound(names),
+            *self.drawn,
+        }
         unused = [name for name in names if name not in used and not name.startswith(self._rules)]
         records = self._records
         return [name for name in unused if records.characters_problem(name) is None and records.is_minted_here(name)]

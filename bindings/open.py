@@ -86,7 +86,7 @@ def open_bindings(
         # A database can be created in a folder, and neither a table nor a folder.
         missing = file.parent if create and bindings.kind == "database" else file
         if not missing.exists():
-            raise BindingError("database-missing", f"{validation.shown(str(missing), 200)} does not exist")
+            raise BindingError("database-missing", f"{validation.quote(str(missing), 200)} does not exist")
     bindings._opening.try_to_open()
     return bindings
 
@@ -183,7 +183,7 @@ def _file_at(
     folder = None if state is None else Path(state)
     rules = NamingRules(policy, tests)
     store = lambda: FileStore(path, check_change, served=served, state=folder, rules=rules, clock=clock)  # noqa: E731
-    where = validation.shown(str(path.absolute()), 200)
+    where = validation.quote(str(path.absolute()), 200)
     return Bindings(Opening(where, store), clock, policy, kind="file", is_local=True, test_naans=tests)
 
 
@@ -244,7 +244,7 @@ def database_at(url_or_path: str | Path, read_seconds: float | None = READ_SECON
 
         return PostgreSQL(f"postgresql://{rest}", read_seconds)
     if scheme != "sqlite":
-        kind = f"the kind {validation.shown(scheme)}" if _SCHEME.fullmatch(scheme) else "this kind"
+        kind = f"the kind {validation.quote(scheme)}" if _SCHEME.fullmatch(scheme) else "this kind"
         raise BindingError("database-url", f"databases of {kind} are not supported")
     if rest in ("", "/", "/:memory:"):
         raise BindingError("database-in-memory")
@@ -268,7 +268,7 @@ def _database_file(place: str) -> Path:
     suffix = Path(place).suffix.lower()
     if suffix not in (*DATABASE_SUFFIXES, SNAPSHOT_SUFFIX):
         message = (
-            f"{validation.shown(place)} is not the name of a database" if place else "the name of the database is empty"
+            f"{validation.quote(place)} is not the name of a database" if place else "the name of the database is empty"
         )
         raise BindingError("database-url", message)
     return Path(place)

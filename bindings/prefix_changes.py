@@ -39,10 +39,12 @@ def set_record(
     actor: str | None,
 ) -> Set:
     """Set checked texts by field in the record of a prefix in stored form. An empty text deletes one. Return "set" for
-    a new record, "changed" or "unchanged". Raises :class:`BindingError` like :func:`.prefixes.changed`.
+    a new record, "changed" or "unchanged". Raises :class:`BindingError` like :func:`.prefixes.change_texts`.
     """
     existing = transaction.get_prefix(key)
-    after = prefixes.changed(existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor)
+    after = prefixes.change_texts(
+        existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor
+    )
     if after is existing:
         return "unchanged"
     transaction.put_prefix(after)
@@ -186,7 +188,7 @@ class Prefixes:
         """Return the changes of the record of a NAAN or shoulder, the oldest first."""
         return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming))
 
-    def remembered(self) -> PrefixRecords:
+    def cached_records(self) -> PrefixRecords:
         """Return the records of all NAANs and shoulders from memory, at most about one second old. :meth:`list` reads
         the store.
         """
@@ -194,7 +196,7 @@ class Prefixes:
 
     def statements(self, binding: Binding) -> InheritedStatements:
         """Return the persistence statements that a name inherits from the records of its NAAN and shoulders."""
-        return self.remembered().statements(binding.identifier, binding.metadata)
+        return self.cached_records().statements(binding.identifier, binding.metadata)
 
     def list(self) -> list[PrefixRecord]:
         """Return the records of all NAANs and shoulders in order, each with the rule of the same prefix."""

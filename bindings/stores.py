@@ -96,7 +96,7 @@ class Snapshot(Protocol):
         """Return whether a name begins with a text in normal form."""
         ...
 
-    def served(self) -> tuple[int, str | None]:
+    def count_served(self) -> tuple[int, str | None]:
         """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         ...
 

@@ -167,11 +167,11 @@ def main() -> None:
     Run `ararat COMMAND --help` for help. Usage errors end with exit code 64.
     """
     # --version and --help end before this and load none of these.
-    from .registries.registry_folder import consulted
+    from .registries.registry_folder import use_user_tables
     from .serving.logs import FOR_COMMANDS, log_plainly
 
     log_plainly(FOR_COMMANDS)
-    click.get_current_context().with_resource(consulted())
+    click.get_current_context().with_resource(use_user_tables())
 
 
 def _discard_closed_output() -> None:

@@ -73,7 +73,7 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
 
 def lines(file: str) -> Iterator[InputIdentifier]:
     """Yield the lines of a file or standard input ("-") that are not empty. Raises :class:`.CommandError`."""
-    with opened(file) as stream:
+    with open_input(file) as stream:
         yield from _lines(stream, "standard input" if file == "-" else file, "text")
 
 
@@ -85,7 +85,7 @@ def matches(file: str) -> Iterator[StreamMatch]:
     from ..identifiers.extraction import in_running_text
 
     start, line, column = 0, 1, 1
-    with opened(file) as stream:
+    with open_input(file) as stream:
         for chunk in _chunks(stream):
             seen = 0
             for match in in_running_text(chunk):
@@ -147,7 +147,7 @@ def does_not_exist(path: str) -> bool:
 
 
 @contextmanager
-def replaced(file: str) -> Iterator[BinaryIO]:
+def replace_file(file: str) -> Iterator[BinaryIO]:
     """Yield a binary stream whose content replaces ``file``, with its permissions, when it is complete.
     After a failure the old content remains. A file that is not regular, such as a pipe, is written directly. Raises
     OSError, or :class:`~ararat.cli.errors.CommandError` if the file is an SQLite database.
@@ -196,7 +196,7 @@ def _read(place: str, text: str, form: str) -> InputIdentifier:
 
 
 @contextmanager
-def opened(file: str) -> Iterator[BinaryIO]:
+def open_input(file: str) -> Iterator[BinaryIO]:
     """Open an input file, or standard input ("-"), as a binary stream.
     Raises :class:`~ararat.cli.errors.CommandError` if it cannot be read.
     """

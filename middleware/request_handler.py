@@ -243,7 +243,7 @@ class RequestHandler:
                 return self._resolve_name(request)
             except BindingsUnavailable as error:
                 # 503, because 404 would mean that the identifier is not bound.
-                self._availability.failed(str(error))
+                self._availability.log_failure(str(error))
                 code = "bindings-unavailable"
         return refuse(given, code, message)
 
@@ -273,7 +273,7 @@ class RequestHandler:
 
     def _fetch_and_mark_available(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         bindings = self._bindings.fetch(keys)
-        self._availability.succeeded()
+        self._availability.log_success()
         return bindings
 
     def _answer_or_fail(self, resolution: Resolution, request: Request) -> Answer | Handover:

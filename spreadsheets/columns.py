@@ -114,16 +114,16 @@ def check(
     errors: dict[int, str] = {}
     for place, column in enumerate(columns):
         if column and column in columns[:place]:
-            first = validation.shown(headings[columns.index(column)] or f"{columns.index(column) + 1}")
+            first = validation.quote(headings[columns.index(column)] or f"{columns.index(column) + 1}")
             errors[place] = Translatable(
                 'The column "%(heading)s" has %(column)s too. Select another column, or ignore one of the two.',
                 heading=first,
-                column=validation.shown(column),
+                column=validation.quote(column),
             )
         elif column and Columns().find(column) != column:
             errors[place] = Translatable(
                 "There is no element %(element)s. Write two parts with a dot: dc.title.",
-                element=validation.shown(column),
+                element=validation.quote(column),
             )
     if mints and "resource" not in columns:
         errors[-1] = Translatable(

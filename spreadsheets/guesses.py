@@ -187,7 +187,7 @@ def _is_of_database(weight: float, values: Values) -> bool:
 
 
 def _show_heading(headings: Sequence[str], place: int) -> str:
-    return validation.shown(headings[place] or f"{place + 1}")
+    return validation.quote(headings[place] or f"{place + 1}")
 
 
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]], above: Sequence[str] = ()) -> list[str]:

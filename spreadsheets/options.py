@@ -50,13 +50,13 @@ class Options:
         """
         reading = proposed
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '\r\n"\0'):
-            message = f"the delimiter {validation.shown(self.separator)} is not allowed"
+            message = f"the delimiter {validation.quote(self.separator)} is not allowed"
             raise TableError("delimiter-unknown", message, file, 1)
         if self.sheet is not None:
             names = [each.name for each in sheet.sheets(content)] if reading.format == "workbook" else []
             if self.sheet not in names:
-                known = ", ".join(validation.shown(name) for name in names[:_MOST_SHOWN]) or "no sheets"
-                message = f"there is no visible sheet {validation.shown(self.sheet)}; the file has {known}"
+                known = ", ".join(validation.quote(name) for name in names[:_MOST_SHOWN]) or "no sheets"
+                message = f"there is no visible sheet {validation.quote(self.sheet)}; the file has {known}"
                 raise TableError("table-sheet", message, file, 1)
             reading = replace(reading, sheet=self.sheet)
         if self.encoding is not None and reading.format != "workbook":
@@ -100,9 +100,9 @@ class Options:
         for heading, column in stated.items():
             place = next((at for at, name in enumerate(names) if _is_same(name, heading)), None)
             if place is None:
-                known = ", ".join(validation.shown(name) for name in names[:_MOST_SHOWN] if name)
-                message = f"there is no column {validation.shown(heading)}; the headings are: {known}"
-                raise TableError("table-column", message, file, max(row, 1), validation.shown(heading))
+                known = ", ".join(validation.quote(name) for name in names[:_MOST_SHOWN] if name)
+                message = f"there is no column {validation.quote(heading)}; the headings are: {known}"
+                raise TableError("table-column", message, file, max(row, 1), validation.quote(heading))
             wanted = Columns().find(column) or column
             columns = ["" if each == wanted else each for each in columns]
             columns[place] = wanted

@@ -126,7 +126,7 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
         else:
             name, corrected = name_of(number), reading.corrections.get(str(number), {})
             safe = [_without_formula(each, reading.separator) for each in fields]
-            marked = {place: formulas.marked(text, reading.separator) for place, text in corrected.items()}
+            marked = {place: formulas.mark_formulas(text, reading.separator) for place, text in corrected.items()}
             cells, is_same = named.cells(safe, name, marked)
             is_same = is_same and safe == fields
             if is_same and not named.is_new:

@@ -238,7 +238,8 @@ def _filled_rows(content: bytes, reading: Reading, file: str, read_as: ReadAs | 
             lines_read = Lines(io.BytesIO(content), file, _given_encoding(reading), read_as)
             records = enumerate(delimited.read_records(lines_read, reading.separator), 1)
             read = (
-                Line(number, [formulas.unforced(field.strip()) for field in fields]) for number, (_, fields) in records
+                Line(number, [formulas.remove_marks(field.strip()) for field in fields])
+                for number, (_, fields) in records
             )
     for row in read:
         if any(row.fields) or (isinstance(row, RichLine) and row.extras.faults):
@@ -343,7 +344,7 @@ def rows(
                     notes.append(("cell-shown", _note(cell_name(int(place), row.number), text)))
         texts = {column: cells[place] for place, column in wanted}
         if divides:
-            texts, several = several_values.divided(texts)
+            texts, several = several_values.divide_values(texts)
             notes += several
         yield Row(row.number, texts, None, False, fault, notes)
 

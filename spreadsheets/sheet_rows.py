@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..bindings.names.binding import NOTHING
-from ..bindings.names.validation import shown
+from ..bindings.names.validation import quote
 
 _ERRORS = frozenset({"#REF!", "#N/A", "#NAME?", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!"})
 
@@ -65,7 +65,7 @@ def fault(text: str) -> str:
     formula without a saved result.
     """
     if text:
-        return f"the error {shown(text, 30)}; correct its formula or value, and save the file"
+        return f"the error {quote(text, 30)}; correct its formula or value, and save the file"
     return "a formula without a saved result; open the file in a spreadsheet program and save it"
 
 

@@ -119,7 +119,7 @@ def _shared_application(with_accounts: bool, with_openid: bool) -> Application:
     environment = app.jinja_env
     environment.globals.update(
         address=inspect.address,
-        answered=trace_fragments.answered,
+        answered=trace_fragments.cache_age,
         ascii=display.percent,
         asset=asset,
         duration=trace_fragments.duration,
@@ -135,7 +135,7 @@ def _shared_application(with_accounts: bool, with_openid: bool) -> Application:
         url_for=url,
         version=__version__,
     )
-    environment.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
+    environment.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.render_pieces)
     languages.init_app(app)
     security.init_app(app, languages.describe)
     errors.init_app(app)

@@ -74,7 +74,7 @@ class Site:
         settings = self.settings
         return origin(settings.prefix if settings.inspector is None else settings.inspector)
 
-    def watched(self, events: Iterator[Event]) -> Iterator[Event]:
+    def watch_trace(self, events: Iterator[Event]) -> Iterator[Event]:
         """Yield the events of a trace unchanged, and call the setting ``on_trace`` with the last one."""
         for event in events:
             if self.settings.on_trace is not None and isinstance(event, End):

@@ -58,7 +58,7 @@ class Header:
     def desk(self) -> str:
         """The address of the desk, or "" if the site has no accounts."""
         accounts = site().accounts
-        return url("desk.overview") if accounts is not None and accounts.existed() else ""
+        return url("desk.overview") if accounts is not None and accounts.last_known_existence() else ""
 
 
 def header() -> Header:
@@ -70,7 +70,11 @@ def header() -> Header:
 def branding() -> Branding:
     """Return the branding of the site: each value of the store, or else that of the settings."""
     bindings = site().bindings
-    return site().settings.branding if bindings is None else bindings.branding.current().over(site().settings.branding)
+    return (
+        site().settings.branding
+        if bindings is None
+        else bindings.branding.current().with_defaults(site().settings.branding)
+    )
 
 
 def logo_file() -> tuple[str, bytes] | None:

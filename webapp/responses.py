@@ -39,7 +39,7 @@ def as_json_pieces(pieces: Iterable[str]) -> Response:
     return Response("".join(begun), content_type="application/json")
 
 
-def represented(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:
+def represent(value: Any, template: str, *, fragment: str | None = None, **context: object) -> Response:
     """Return a value as JSON or as a page, as the client prefers.
     The page is ``template`` with ``context`` and the value as ``shown``. For htmx, ``fragment`` is rendered instead,
     unless it is None or htmx restores a page of the history.

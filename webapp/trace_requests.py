@@ -170,7 +170,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
             resolver=named,
         )
         raise HTTPRefusal(403, "not-asked", sentence)
-    return RunningTrace(known.watched(_resume(start, events)), acquire_slot(known, "traces"), stop, progress)
+    return RunningTrace(known.watch_trace(_resume(start, events)), acquire_slot(known, "traces"), stop, progress)
 
 
 def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previews"]) -> Slot:

@@ -158,19 +158,19 @@ def _name_findings(
         yield found("non-ascii", Translatable("the name has characters that are not ASCII"))
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
         for warning in plausibility.target_warnings(target):
-            yield found(warning.code, f"{warning.message}: {validation.shown(target, 100)}")
+            yield found(warning.code, f"{warning.message}: {validation.quote(target, 100)}")
         if _is_reserved(target, prefixes):
             yield found(
                 "reserved-target",
                 Translatable(
-                    "the target %(target)s is a path of the resolver itself", target=validation.shown(target, 100)
+                    "the target %(target)s is a path of the resolver itself", target=validation.quote(target, 100)
                 ),
             )
 
 
 def _policy_findings(binding: Binding, profile: Profile) -> Iterator[NameFinding]:
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
-    elements = metadata.shortened(binding.metadata)
+    elements = metadata.shorten_names(binding.metadata)
     facts = AllocationFacts(
         persistent=not persistence.is_denied(elements.get("persistence", "(:none)")),
         published=elements.get("availability") != UNPUBLISHED,
@@ -184,7 +184,7 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[NameFinding
     for verdict in (evaluate(binding.identifier, profile, facts), *(evaluate(each, profile) for each in iris)):
         for finding in verdict.findings:
             if finding.severity != "note":
-                shown = validation.shown(verdict.iri, 100)
+                shown = validation.quote(verdict.iri, 100)
                 yield NameFinding(binding.identifier, "policy", f"{shown}: {finding.message} ({finding.code})")
 
 
@@ -193,13 +193,13 @@ def _ark_findings(
 ) -> Iterator[NameFinding]:
     missing = [container for container in ark.hierarchy[:-1] if container not in bound]
     if missing:
-        yield finding("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")
+        yield finding("generic-missing", f"{validation.quote(missing[0], 100)} is not bound")
     for other in _confusable_keys(key):
         if other in bound:
-            shown = validation.shown(other, 100)
+            shown = validation.quote(other, 100)
             yield finding("encoded-dot", f"{shown} is bound too; some software treats the two as equal")
     if word := meaning(unquote(ark.hierarchy[0].partition("/")[2])):
-        yield finding("not-opaque", f"the name looks meaningful: {validation.shown(word, 60)}")
+        yield finding("not-opaque", f"the name looks meaningful: {validation.quote(word, 60)}")
     naan = ark.normal_naan
     if naan not in accepted_naans:
         accepted_naans.add(naan)

@@ -248,9 +248,9 @@ def warnings_of_successor(
         return []
     if successor not in fetch([successor]):
         own = f"{key.partition('/')[0]}/" if key.startswith("ark:") else f"{key.rpartition(':')[0]}:"
-        is_own = successor.startswith(own) or any(records().above(successor))
+        is_own = successor.startswith(own) or any(records().records_of(successor))
         message = Translatable(
-            "the successor %(successor)s is not recorded", successor=validation.shown(successor, 100)
+            "the successor %(successor)s is not recorded", successor=validation.quote(successor, 100)
         )
         return [NameWarning("successor-unknown", message)] if is_own else []
     passed = [key]
@@ -263,7 +263,7 @@ def warnings_of_successor(
         return []
     message = Translatable(
         "the successor %(successor)s is withdrawn, and its successors lead back to this name",
-        successor=validation.shown(successor, 100),
+        successor=validation.quote(successor, 100),
     )
     return [NameWarning("successor-circle", message)]
 
@@ -401,14 +401,14 @@ def _of_name(
 ) -> Iterator[NameWarning]:
     if other := next((each for each in right.get(key, ()) if each in recorded_keys and each != key), None):
         message = Translatable(
-            "the check character of the name is wrong: %(other)s is recorded", other=validation.shown(other, 100)
+            "the check character of the name is wrong: %(other)s is recorded", other=validation.quote(other, 100)
         )
         yield NameWarning("check-character", message)
     elif key in right and (expected := corrections.expected_character(key, patterns)):
         yield NameWarning("check-character", corrections.why_mistyped(expected))
     elif other := next((each for each in similar.get(key, ()) if each in recorded_keys and each != key), None):
         message = Translatable(
-            "the name differs by one typing error from the recorded name %(other)s", other=validation.shown(other, 100)
+            "the name differs by one typing error from the recorded name %(other)s", other=validation.quote(other, 100)
         )
         yield NameWarning("name-similar", message)
     if records.prefixes and (missing := records.missing(key)):
@@ -449,7 +449,7 @@ def _of_shared(each: ComparedName, shared: Sequence[SharedValue]) -> Iterator[Na
     for field, text, named in shared:
         if not named.key:
             continue
-        other = validation.shown(named.key, 100)
+        other = validation.quote(named.key, 100)
         if field == "target":
             yield NameWarning("target-shared", Translatable("the target is already that of %(others)s", others=other))
         elif field == "title":
@@ -459,6 +459,6 @@ def _of_shared(each: ComparedName, shared: Sequence[SharedValue]) -> Iterator[Na
             message = Translatable("the resource is already that of %(others)s", others=other)
             yield NameWarning("resource-shared", message)
         else:
-            shown = validation.shown(text, 100)
+            shown = validation.quote(text, 100)
             message = Translatable("the number %(number)s is already that of %(others)s", number=shown, others=other)
             yield NameWarning("number-shared", message)

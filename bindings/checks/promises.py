@@ -74,13 +74,13 @@ def findings(
             continue
         if key in failed:
             yield NameFinding(key, "promise-dead", failed[key])
-        record = records.inherited(key, "hosts")
+        record = records.inherited_text(key, "hosts")
         own = {*hosts, *(record.text.split() if record else ())}
         for host in dict.fromkeys(map(_host, (binding.target, *binding.alternates.values()))):
             if own and host and not _is_of(host, own):
                 message = Translatable(
                     "the target is on %(host)s, which is not a host of the institution",
-                    host=validation.shown(host, 100),
+                    host=validation.quote(host, 100),
                 )
                 yield NameFinding(key, "promise-host", message)
 

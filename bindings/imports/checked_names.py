@@ -89,7 +89,7 @@ class CheckedNames:
         """Return the future bindings of the names in ``keys``: those of accepted rows, else the ``recorded`` ones."""
         return {**recorded, **{key: binding for key, (_, binding) in self.lookup(keys).items() if binding}}
 
-    def beside(self, recorded: RecordedNames) -> RecordedNames:
+    def combine_with(self, recorded: RecordedNames) -> RecordedNames:
         """Return lookups that find both the ``recorded`` names and the names of accepted rows."""
         if self._is_empty:
             return recorded

@@ -98,7 +98,7 @@ def table_lines(
             written = _json_lines()
         else:
             used = {column for record in records for column in record.cells() if column not in COLUMNS}
-            written = delimited(snapshot, delimiter or _DELIMITERS[format], used, bom=bom)
+            written = make_converter(snapshot, delimiter or _DELIMITERS[format], used, bom=bom)
             yield None, written.header()
         names = (name for name in snapshot.bindings() if since is None or name.recorded_at >= since)
         for row in chain(snapshot.settings(), names, records):
@@ -124,14 +124,14 @@ def name_lines(
     with store.snapshot() as snapshot:
         line: Callable[[Binding], str] = _record_line
         if format != "jsonl":
-            line = written = delimited(snapshot, delimiter or _DELIMITERS[format], bom=bom)
+            line = written = make_converter(snapshot, delimiter or _DELIMITERS[format], bom=bom)
             yield written.header()
         now = bindings.now()
         for selection in chain:
             yield from map(line, store.names_at(snapshot, replace(selection, now=now) if selection.hold else selection))
 
 
-def delimited(snapshot: Snapshot, delimiter: str, others: Collection[str] = (), *, bom: bool) -> Delimited:
+def make_converter(snapshot: Snapshot, delimiter: str, others: Collection[str] = (), *, bom: bool) -> Delimited:
     """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use in a snapshot or
     in ``others``. Names for tests have a mark in a column of its own.
     """

@@ -18,7 +18,7 @@ from ..names import validation
 from ..names.binding import rfc3339
 from ..names.errors import BindingError, TableError, UnreadableBinding
 from ..storage.tables.keys import index_key
-from ..tables.text_stream import Lines, name_of, opened
+from ..tables.text_stream import Lines, name_of, open_lines
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -129,7 +129,7 @@ def import_history(
 
     counts: Counter[str] = Counter()
     tables = _tables()
-    with opened(file) as lines:
+    with open_lines(file) as lines:
         records = _read(lines)
         first = next(records, None)
         _require_complete(first, name_of(file))
@@ -141,7 +141,7 @@ def import_history(
                     _require_end(last, counts.total(), lines)
                     break
                 if kind not in tables:
-                    raise _fault(lines, f"the record {validation.shown(kind)} is unknown")
+                    raise _fault(lines, f"the record {validation.quote(kind)} is unknown")
                 if kind == "setting":
                     transaction.connection.exec_driver_sql("DELETE FROM ararat WHERE name <> 'schema'")
                 rows = (_row(record, tables[kind], lines) for record in some)
@@ -181,7 +181,7 @@ def _require_complete(head: _Record | None, file: str) -> None:
             Translatable("%(file)s is not a history of version %(version)s", file=file, version=VERSION),
         )
     if values.get("since") is not None:
-        since = validation.shown(str(values["since"]))
+        since = validation.quote(str(values["since"]))
         raise BindingError(
             "history-partial",
             Translatable("%(file)s contains only the changes since %(since)s", file=file, since=since),
@@ -207,11 +207,11 @@ def _row(record: _Record, table: Table, lines: Lines) -> Row:
         if column.name in _JSON and isinstance(value, dict):
             value = _TO_JSON(value)
         if not (column.nullable if value is None else type(value) is column.type.python_type):
-            shown = validation.shown(column.name)
+            shown = validation.quote(column.name)
             raise _fault(lines, f"the value of {shown} is missing or has the wrong type", "table-value", shown)
         row.append(value)
     if values:
-        shown = validation.shown(next(iter(values)))
+        shown = validation.quote(next(iter(values)))
         raise _fault(lines, f"{shown} is not a field of this record", "table-column", shown)
     return tuple(row)
 

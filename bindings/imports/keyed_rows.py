@@ -16,7 +16,7 @@ from ..names import naming, validation
 from ..names.errors import BindingError
 from ..names.naming import NamingRules
 from ..names.prefixes.prefixes import PrefixRecords
-from ..storage.recorded import composed, other_spellings, without_signs
+from ..storage.recorded import compose_key, other_spellings, without_signs
 from ..storage.spill import Spill
 from ..storage.tables.search_indexes import TARGET_CHARACTERS
 from ..tables import wrong_text
@@ -93,7 +93,7 @@ def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
     read = iter(rows)
     try:
         while block := list(islice(read, _BLOCK)):
-            keyed = ((composed(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
+            keyed = ((compose_key(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
             spill.add("INSERT INTO keys VALUES (?, ?, ?)", keyed)
         query = """
 SELECT key, line FROM keys JOIN (SELECT key FROM keys GROUP BY key HAVING count(*) > 1 AND min(named) = 0) USING (key)
@@ -113,7 +113,7 @@ def _repeated_key_message(key: str, line: int, lines: Sequence[int]) -> str:
     others = [f"{each:,}" for each in lines[: _MOST_NAMED + 1] if each != line][:_MOST_NAMED]
     if (more := len(lines) - 1 - len(others)) > 0:
         others.append(Translatable("%(number)s more", number=more))
-    shown = validation.shown(key, 100)
+    shown = validation.quote(key, 100)
     if len(others) == 1:
         return Translatable("row %(row)s has the key %(key)s too", row=others[0], key=shown)
     return Translatable(
@@ -154,7 +154,7 @@ class KeyedRows:
         if self._pattern.numbers <= _FEW_NAMES:
             self._drawing.drawn = earlier._drawing.drawn
 
-    def named(self, batch: Sequence[Row]) -> Iterator[Row]:
+    def assign_names(self, batch: Sequence[Row]) -> Iterator[Row]:
         """Yield the rows in order with their own, a recorded or a minted name, or a fault. Raises :class:`BindingError`
         (``mint-under-rule``, ``names-exhausted``).
         """
@@ -164,7 +164,7 @@ class KeyedRows:
         for row in batch:
             if row.line in moved:
                 keys[row.line] = key = key_of(row)
-                if (first := self._moved.setdefault(composed(key), row.line)) != row.line:
+                if (first := self._moved.setdefault(compose_key(key), row.line)) != row.line:
                     faults[row.line] = BindingError(
                         "key-twice", _repeated_key_message(key, row.line, [first, row.line])
                     )
@@ -199,7 +199,7 @@ class KeyedRows:
         for line, key in keys.items():
             if key in missing and key in former:
                 message = Translatable(
-                    "%(key)s is a former number of %(name)s", key=validation.shown(key, 100), name=min(former[key])
+                    "%(key)s is a former number of %(name)s", key=validation.quote(key, 100), name=min(former[key])
                 )
                 faults[line] = BindingError("key-former", message if untold.isdisjoint(former[key]) else None)
         asked = {line: key for line, key in keys.items() if key in missing and line not in faults}
@@ -224,7 +224,7 @@ class KeyedRows:
                         "%(first)s and %(second)s have the key %(key)s",
                         first=several[0],
                         second=several[1],
-                        key=validation.shown(key, 100),
+                        key=validation.quote(key, 100),
                     )
                     fault = BindingError("key-ambiguous", message if untold.isdisjoint(several) else None)
                     yield row._replace(fault=fault)
@@ -249,7 +249,7 @@ class KeyedRows:
                 continue
             numbers, key = before.thing_numbers, key_of(row)
             known = {before.resource, *filter(None, [numbers.current]), *numbers.further, *numbers.former}
-            if composed(key) not in map(composed, known) and not any(
+            if compose_key(key) not in map(compose_key, known) and not any(
                 wrong_text.is_changed_number(each, key) for each in known
             ):
                 found.add(row.line)
@@ -300,7 +300,7 @@ class KeyedRows:
         faults: dict[int, BindingError] = {}
         for line, key in keys.items():
             if self._mint.finds and line not in moved:
-                message = Translatable("no name has the key %(key)s", key=validation.shown(key, 100))
+                message = Translatable("no name has the key %(key)s", key=validation.quote(key, 100))
                 faults[line] = BindingError("key-unknown", message)
                 continue
             folded = without_signs(key)
@@ -309,14 +309,14 @@ class KeyedRows:
             if (wrong_text.is_damaged_number(key) or key in stripped) and "key-damaged" not in trusts:
                 message = Translatable(
                     "the key %(key)s looks like a number that a spreadsheet program changed",
-                    key=validation.shown(key, 100),
+                    key=validation.quote(key, 100),
                 )
                 faults[line] = BindingError("key-damaged", message)
             elif (key in similar or before != key) and "key-similar" not in trusts:
                 message = other and Translatable(
                     "the key %(key)s differs from %(other)s only in case, spaces or hyphens",
-                    key=validation.shown(key, 100),
-                    other=validation.shown(other, 100),
+                    key=validation.quote(key, 100),
+                    other=validation.quote(other, 100),
                 )
                 faults[line] = BindingError("key-similar", message or None)
         return faults

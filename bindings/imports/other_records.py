@@ -38,8 +38,8 @@ def _record_rule(row: RuleRow, transaction: Transaction, now: datetime, actor: s
         return True
     if (existing.template, existing.redirect) == (row.template, row.redirect):
         return False
-    recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
-    requested = f"{validation.shown(row.template, 100)} ({row.redirect})"
+    recorded = f"{validation.quote(existing.template, 100)} ({existing.redirect})"
+    requested = f"{validation.quote(row.template, 100)} ({row.redirect})"
     raise BindingError(
         "rule-otherwise",
         Translatable(
@@ -82,11 +82,11 @@ def _record_setting(row: Setting, transaction: Transaction) -> bool:
         if existing == row.value:
             return False
         message = Translatable(
-            "the UUID %(name)s belongs to %(existing)s", name=row.name[5:], existing=validation.shown(existing, 100)
+            "the UUID %(name)s belongs to %(existing)s", name=row.name[5:], existing=validation.quote(existing, 100)
         )
         raise BindingError(
             "uuid-reused",
-            Translatable("%(message)s, not to %(shown)s", message=message, shown=validation.shown(row.value, 100)),
+            Translatable("%(message)s, not to %(shown)s", message=message, shown=validation.quote(row.value, 100)),
         )
     transaction.set_setting(row.name, row.value)
     return True

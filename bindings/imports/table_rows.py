@@ -309,7 +309,7 @@ class TableRows(Source[Summary]):
         self._blocks = DecidedBlocks()
         self._checked = CheckedNames(self._blocks)
 
-    def checked(self) -> None:
+    def begin_write(self) -> None:
         """Return to the first row. What the check has decided is used again, unless names are minted."""
         done = self.summary
         self.result = self.summary = Summary(
@@ -341,7 +341,7 @@ class TableRows(Source[Summary]):
             summary.kept = 0
         return is_written
 
-    def copied(self) -> object:
+    def copy_state(self) -> object:
         """Return the numbers of the result, without those of the next block."""
         summary = self.summary
         numbers = {name: getattr(summary, name) for name in (*_NUMBERS, "warnings", "operation")}
@@ -378,7 +378,7 @@ class TableRows(Source[Summary]):
     def _apply(self, transaction: Transaction, batch: Sequence[Row]) -> Iterator[Written]:
         self.summary.lines += len(batch)
         if self._keyed:
-            batch = [*self._keyed.named(batch)]
+            batch = [*self._keyed.assign_names(batch)]
         plain = PlainRows(self.now)
         read = [(row, (None if row.fault else plain.name(row.cells)) or self._read(row)) for row in batch]
         keys = [key for _, request in read if (key := _key(request))]
@@ -510,7 +510,7 @@ class TableRows(Source[Summary]):
     def _is_permitted(self, change: Change, transaction: Transaction) -> bool:
         """Return whether the change that binds a new name is permitted, and written as it is."""
         try:
-            if transaction.checked(None, change) is not change:
+            if transaction.permit(None, change) is not change:
                 return False
             self._records.require_permitted(None, change)
         except BindingError:
@@ -532,7 +532,7 @@ class TableRows(Source[Summary]):
                         "time-future", Translatable("%(latest)s is in the future", latest=rfc3339(latest))
                     )
         except BindingError as error:
-            return wrong_text.explained(error, row.cells)
+            return wrong_text.explain(error, row.cells)
         return request
 
     def _decide(
@@ -540,7 +540,7 @@ class TableRows(Source[Summary]):
     ) -> Change | None:
         try:
             change = assignment.bind(before, fields, self.now, decided=self.table.relocate, publish=False)
-            change = transaction.checked(before, change)
+            change = transaction.permit(before, change)
             if earlier is None:
                 self._records.require_permitted(before, change)
         except BindingError as refused:
@@ -554,14 +554,14 @@ class TableRows(Source[Summary]):
             change = None
         if earlier is not None and (change is None or change.action):
             line, _, spelling = earlier.partition(" ")
-            written = f" ({validation.shown(spelling, 100)})" if spelling else ""
+            written = f" ({validation.quote(spelling, 100)})" if spelling else ""
             why = naming.why_same(self._identifier_cell(row), spelling or fields.key)
             message = Translatable(
                 "%(file)s, line %(line)s%(written)s has other values for %(key)s",
                 file=self.table.file,
                 line=line,
                 written=written,
-                key=validation.shown(fields.key, 100),
+                key=validation.quote(fields.key, 100),
             )
             if why:
                 message = Translatable("%(message)s: %(reason)s", message=message, reason=why)
@@ -617,7 +617,7 @@ class TableRows(Source[Summary]):
             return
         recorded, fetch = None, None
         if self._checked:
-            recorded, checked = self._checked.beside(transaction.recorded), self._checked
+            recorded, checked = self._checked.combine_with(transaction.recorded), self._checked
             fetch = lambda keys: checked.fetch(keys, transaction.look_up(keys))  # noqa: E731
         for (row, _), data in zip(new, personal_data.of_bindings([binding for _, binding in new]), strict=True):
             for warning in data:
@@ -673,7 +673,7 @@ class TableRows(Source[Summary]):
             bound_names |= dict.fromkeys(self._checked.bound(list(others)))
         for other in bound_names:
             message = Translatable(
-                "%(other)s is bound too; some software treats the two as equal", other=validation.shown(other, 100)
+                "%(other)s is bound too; some software treats the two as equal", other=validation.quote(other, 100)
             )
             self._note_warning(others[other], "encoded-dot", message)
 
@@ -686,7 +686,7 @@ class TableRows(Source[Summary]):
         is_ascii = whole.isascii()
         for column in () if is_ascii and whole.isprintable() else wrong_text.broken(row.cells):
             message = Translatable(
-                "the line break in the column %(column)s became a space", column=validation.shown(column)
+                "the line break in the column %(column)s became a space", column=validation.quote(column)
             )
             self._note_warning(row, "cell-line-break", message)
         # A row without such characters has no value with them, and the values of a name take longer to list.
@@ -700,9 +700,9 @@ class TableRows(Source[Summary]):
                 message = Translatable(
                     "the column %(column)s has %(damaged)s, which is %(intended)s in UTF-8; "
                     "the file was probably read in the wrong encoding",
-                    column=validation.shown(column),
-                    damaged=validation.shown(damaged),
-                    intended=validation.shown(intended),
+                    column=validation.quote(column),
+                    damaged=validation.quote(damaged),
+                    intended=validation.quote(intended),
                 )
                 self._note_warning(row, "text-misread", message)
         if before is None and after.created < _EPOCH:
@@ -735,7 +735,7 @@ class TableRows(Source[Summary]):
     def _identifier(self, row: Row) -> str:
         # A refused line does not keep the name that was drawn for it, so it is shown by its key.
         is_named = self._identifier_cell(row) and not row.minted
-        return validation.shown(self._identifier_cell(row) if is_named else row.cells.get("resource", ""), 100)
+        return validation.quote(self._identifier_cell(row) if is_named else row.cells.get("resource", ""), 100)
 
 
 @contextmanager
@@ -835,19 +835,19 @@ def _of_another_thing(error: BindingError, before: Binding, fields: Fields) -> B
     if not recorded or not given:
         return error
     numbers = dict.fromkeys((recorded, *filter(None, [before.thing_numbers.current])))
-    values = {"name": before.identifier, "number": validation.shown(given, 100)}
+    values = {"name": before.identifier, "number": validation.quote(given, 100)}
     if damaged := next((each for each in numbers if wrong_text.is_changed_number(each, given)), None):
         message = Translatable(
             "the recorded number is %(recorded)s, and the row has %(number)s, as a spreadsheet program writes it",
-            recorded=validation.shown(damaged, 100),
+            recorded=validation.quote(damaged, 100),
             number=values["number"],
         )
         return BindingError("number-damaged", message, identifier=error.identifier)
-    values["recorded"] = validation.shown([*numbers][-1], 100)
+    values["recorded"] = validation.quote([*numbers][-1], 100)
     if title := folding.title_of(before.metadata):
         message = Translatable(
             "%(name)s is the name of another thing, %(title)s (%(recorded)s); the row has %(number)s",
-            title=validation.shown(title, 100),
+            title=validation.quote(title, 100),
             **values,
         )
     else:
@@ -894,7 +894,7 @@ def _with_normal_form(message: str, spelling: str, key: str) -> str:
     """Return a message with the normal form of the name if its spelling differs (N-04)."""
     if spelling == key:
         return message
-    shown = validation.shown(key, 100)
+    shown = validation.quote(key, 100)
     if why := naming.why_same(spelling):
         return Translatable(
             "%(message)s (its normal form is %(name)s: %(reason)s)", message=message, name=shown, reason=why

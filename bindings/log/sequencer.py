@@ -185,7 +185,7 @@ class Sequencer:
         entries.
         """
         with self._store.transaction(large=True) as transaction:
-            assigned = state.assigned(transaction.connection)
+            assigned = state.count_numbered(transaction.connection)
         for block in recorded_blocks(self._store, self.size, assigned):
             self.size += len(block.entries)
             yield block
@@ -209,7 +209,7 @@ class Sequencer:
     def _assign(self) -> Block | None:
         """Assign the next numbers to new events, and return their entries, or None without new events."""
         with self._store.transaction(large=True) as transaction:
-            if state.assigned(transaction.connection) != self.size:
+            if state.count_numbered(transaction.connection) != self.size:
                 raise BindingError("log-busy")
             rows = _rows(transaction, _NEW, self._after, self._after)
             event_rows = [EventRow.of_row(row) for row in rows]

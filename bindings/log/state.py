@@ -93,7 +93,7 @@ def record_published(connection: Connection, size: int) -> None:
     connection.execute(update(log_state).where(log_state.c.name == _PREVIOUS).values(value=str(size)))
 
 
-def assigned(connection: Connection) -> int:
+def count_numbered(connection: Connection) -> int:
     """Return how many changes have a number in the log, with those that are in no recorded tree yet."""
     last = connection.execute(select(func.max(log_entries.c.entry))).scalar()
     return 0 if last is None else last + 1

@@ -70,7 +70,7 @@ def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
         first = current.head.size if published is None else min(current.head.size, published)
         changed = select(func.min(events.c.changed)).join(log_entries, log_entries.c.event == events.c.id)
         times = [since, transaction.connection.execute(changed.where(log_entries.c.entry >= first)).scalar()]
-        new = events_without_entry + state.assigned(transaction.connection) - current.head.size
+        new = events_without_entry + state.count_numbered(transaction.connection) - current.head.size
     return LogStatus(
         key=current.key,
         published=published,

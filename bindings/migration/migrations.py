@@ -77,7 +77,7 @@ def migrate(
     from . import constraints
 
     if (table := table_file(url_or_path)) is not None:
-        message = f"{validation.shown(str(table))} is a file of text and needs no migration; name a database"
+        message = f"{validation.quote(str(table))} is a file of text and needs no migration; name a database"
         raise BindingError("read-only", message)
     database = database_at(url_or_path)
     database.require_writable()

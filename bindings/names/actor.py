@@ -86,7 +86,7 @@ class Actor:
         if change.action is not None:
             self.require_granted(change.after.identifier)
 
-    def drew(self, keys: Iterable[str]) -> None:
+    def note_minted(self, keys: Iterable[str]) -> None:
         """Note that the names with these ``keys`` are newly minted, before the changes that record them are checked."""
 
     def confirm(self, transaction: Any) -> None:

@@ -94,7 +94,7 @@ def bind(
     if fields.embargo is not None:
         fields = _with_embargo(existing, fields, now)
     if existing is None:
-        first = fields.first(now)
+        first = fields.create_binding(now)
         action = _FIRST[first.status]
         return Change(action, first, action)
     if fields.status == "reserved" or (existing.is_reserved and fields.status is None and not publish):
@@ -134,7 +134,7 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
         raise error
 
 
-def first(fields: Fields, now: datetime) -> Change:
+def create(fields: Fields, now: datetime) -> Change:
     """Return the change that records a new name. Raises :class:`BindingError` (``embargo-past``) if its embargo is
     over.
     """
@@ -397,8 +397,8 @@ def _with_statements(existing: Binding, fields: Fields) -> Binding:
         existing,
         **values,
         alternates=_merge(existing.alternates, fields.alternates),
-        metadata=elements.ordered(_merge(existing.metadata, fields.metadata)),
-        numbers=numbers.merged(existing, fields.numbers, values.get("resource", existing.resource))
+        metadata=elements.sort_elements(_merge(existing.metadata, fields.metadata)),
+        numbers=numbers.merge_numbers(existing, fields.numbers, values.get("resource", existing.resource))
         if fields.numbers
         else existing.numbers,
     )

@@ -129,7 +129,7 @@ class Binding:
         >>> from ararat.bindings.names.fields import Fields
         >>> noon = datetime(2027, 3, 1, 12, tzinfo=UTC)
         >>> fields = Fields(target="/x", embargo=noon).for_name("ark:12345/x")
-        >>> reserved = fields.first(datetime(2026, 1, 1, tzinfo=UTC))
+        >>> reserved = fields.create_binding(datetime(2026, 1, 1, tzinfo=UTC))
         >>> reserved.at(datetime(2027, 3, 1, 11, tzinfo=UTC)).status, reserved.at(noon).status
         ('reserved', 'live')
         """

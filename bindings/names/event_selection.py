@@ -65,7 +65,7 @@ def select_events(
     actions: dict[str, Action] = {each: each for each in ACTIONS}
     if action is not None and action not in actions:
         raise BindingError(
-            "list-action", Translatable("the action %(action)s does not exist", action=validation.shown(action))
+            "list-action", Translatable("the action %(action)s does not exist", action=validation.quote(action))
         )
     return EventSelection(
         operation=operation,

@@ -134,7 +134,7 @@ class Fields(NamedTuple):
                     error.identifier, error.field = key, self._fields[place]
                     yield error
 
-    def first(self, now: datetime) -> Binding:
+    def create_binding(self, now: datetime) -> Binding:
         """Return the binding that these checked fields create for a new name."""
         own: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
         values = _UNSTATED | own
@@ -144,7 +144,7 @@ class Fields(NamedTuple):
         if is_test(self.key):
             values["listed"] = False
         if self.numbers:
-            values["numbers"] = numbers.merged(None, self.numbers, self.resource)
+            values["numbers"] = numbers.merge_numbers(None, self.numbers, self.resource)
         values["embargo"] = self.embargo or None
         changed = values["changed"] = self.changed or now
         values["created"] = self.created or changed
@@ -158,7 +158,7 @@ def _check_kind(kind: Any, fields: Fields, key: str) -> Kind:
     for permitted in KINDS:
         if kind == permitted:
             return permitted
-    raise BindingError("kind-unknown", Translatable("the kind %(kind)s does not exist", kind=validation.shown(kind)))
+    raise BindingError("kind-unknown", Translatable("the kind %(kind)s does not exist", kind=validation.quote(kind)))
 
 
 def _check_passthrough(passthrough: Any, fields: Fields, key: str) -> Passthrough:
@@ -167,7 +167,7 @@ def _check_passthrough(passthrough: Any, fields: Fields, key: str) -> Passthroug
     except (KeyError, TypeError):
         raise BindingError(
             "passthrough-unknown",
-            Translatable("passthrough has the value %(passthrough)s", passthrough=validation.shown(passthrough)),
+            Translatable("passthrough has the value %(passthrough)s", passthrough=validation.quote(passthrough)),
         ) from None
 
 
@@ -180,7 +180,7 @@ def _check_scope(scope: Any, fields: Fields, key: str) -> Scope:
             require_scope(key, permitted, fields.kind)
             return permitted
     raise BindingError(
-        "scope-unknown", Translatable("the scope %(scope)s does not exist", scope=validation.shown(scope))
+        "scope-unknown", Translatable("the scope %(scope)s does not exist", scope=validation.quote(scope))
     )
 
 
@@ -222,7 +222,7 @@ def _require_path(key: str, target: str | None) -> None:
     if not can_append(target):
         raise BindingError(
             "passthrough-without-path",
-            Translatable("the target %(target)s has no path to append to", target=validation.shown(target)),
+            Translatable("the target %(target)s has no path to append to", target=validation.quote(target)),
         )
     if key.startswith("urn:"):
         raise BindingError("nothing-below")
@@ -256,7 +256,7 @@ def check_status(status: str) -> Status:
         if status == permitted:
             return permitted
     raise BindingError(
-        "list-state", Translatable("the state %(status)s does not exist", status=validation.shown(status))
+        "list-state", Translatable("the state %(status)s does not exist", status=validation.quote(status))
     )
 
 
@@ -278,7 +278,7 @@ def redirect_status(status: int) -> int:
         )
     raise BindingError(
         "redirect-status",
-        Translatable("the redirect status %(status)s is not allowed", status=validation.shown(status)),
+        Translatable("the redirect status %(status)s is not allowed", status=validation.quote(status)),
     )
 
 
@@ -287,7 +287,7 @@ def _check_listed(listed: Any, fields: Fields, key: str) -> bool:
         return _LISTED[listed] and not is_test(key)
     except (KeyError, TypeError):
         raise BindingError(
-            "listed-unknown", Translatable("listed has the value %(listed)s", listed=validation.shown(listed))
+            "listed-unknown", Translatable("listed has the value %(listed)s", listed=validation.quote(listed))
         ) from None
 
 
@@ -307,7 +307,7 @@ def _check_metadata(metadata: Any, fields: Fields, key: str) -> Mapping[str, str
     if document := checked.get("datacite"):
         # Only a new value: a record that an older version accepted stays readable.
         check_record(document)
-        return elements.ordered({**checked, "datacite": with_identifier(document, key)})
+        return elements.sort_elements({**checked, "datacite": with_identifier(document, key)})
     return checked
 
 
@@ -346,7 +346,7 @@ def _successor(key: str, successor: str) -> str:
         return stored
     stored = targets.check(successor, "located")
     if stored is None or not stored.startswith("http"):
-        message = f"the successor {validation.shown(successor)} is neither a name nor a URL"
+        message = f"the successor {validation.quote(successor)} is neither a name nor a URL"
         raise BindingError("successor-text", message)
     return stored
 
@@ -355,7 +355,7 @@ def _check_spelling(spelling: str, fields: Fields, key: str) -> str:
     if assignable(spelling, RECORDED) != key:
         raise BindingError(
             "spelling-other-name",
-            Translatable("the spelling %(spelling)s is of another name", spelling=validation.shown(spelling)),
+            Translatable("the spelling %(spelling)s is of another name", spelling=validation.quote(spelling)),
         )
     return spelling_of(spelling)
 
@@ -370,7 +370,7 @@ def _check_once_public(once_public: str, fields: Fields, key: str) -> Literal["y
     if once_public != "yes":
         raise BindingError(
             "once-public",
-            Translatable("the value of once_public is %(once_public)s", once_public=validation.shown(once_public)),
+            Translatable("the value of once_public is %(once_public)s", once_public=validation.quote(once_public)),
         )
     return "yes"
 
@@ -709,7 +709,7 @@ def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, s
     """Yield each field that differs between two bindings of a name, with its old and new text. Without ``before``, the
     fields of a new name are compared with the defaults. Status, spelling and times are left out: an event shows them.
 
-    >>> new = Fields(target="/x", redirect=307).for_name("ark:12345/x").first(datetime(2026, 11, 23))
+    >>> new = Fields(target="/x", redirect=307).for_name("ark:12345/x").create_binding(datetime(2026, 11, 23))
     >>> [(field.name, *texts) for field, *texts in differing(None, new)]
     [('target', '', '/x'), ('redirect', '302', '307')]
     """

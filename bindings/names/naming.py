@@ -239,12 +239,12 @@ def _container_warning(written: str, shorter: str) -> NameWarning:
     place = written.find(shorter)
     rest = written[place + len(shorter) :] if place >= 0 else ""
     if rest:
-        rest = validation.shown(rest, _MAX_QUOTED)
+        rest = validation.quote(rest, _MAX_QUOTED)
         message = Translatable(
             "the name has %(rest)s at its end, which can be another value of a row, record or text", rest=rest
         )
         return NameWarning("name-container", message)
-    before = validation.shown(written[: max(place, 0)] or written, _MAX_QUOTED)
+    before = validation.quote(written[: max(place, 0)] or written, _MAX_QUOTED)
     message = Translatable("the name has %(before)s before it, which is not a part of an address", before=before)
     return NameWarning("name-container", message)
 
@@ -266,7 +266,7 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     if plain and second is None and ("%" not in str(identifier) or not _ENCODED_NON_ASCII.search(str(identifier))):
         return []
     if second is not None:
-        message = Translatable("the name has a second one in it: %(other)s", other=validation.shown(second[1], 100))
+        message = Translatable("the name has a second one in it: %(other)s", other=validation.quote(second[1], 100))
         return [NameWarning("name-several", message)]
     name = read(identifier)
     if isinstance(name, Ark) and name.basic.endswith("."):
@@ -366,7 +366,7 @@ def why_similar_in_case(other: str) -> Translatable:
     """
     from ...identifiers.equivalence import unknown_rule  # a resolver does not need it
 
-    shown, nid = validation.shown(other, 100), other.split(":")[1]
+    shown, nid = validation.quote(other, 100), other.split(":")[1]
     if unknown_rule(nid) is None:
         return Translatable(
             "the name differs in upper and lower case only from the recorded name %(other)s", other=shown

@@ -178,18 +178,18 @@ def kind_of_action(action: str) -> OperationKind:
     return found
 
 
-def requested() -> list[OperationKind]:
+def list_requestable() -> list[OperationKind]:
     """Return the kinds that a user can request for selected names."""
     return [kind for kind in KINDS.values() if kind.plan is not None]
 
 
 def _unknown(name: str) -> BindingError:
-    known = ", ".join(kind.name for kind in requested())
+    known = ", ".join(kind.name for kind in list_requestable())
     return BindingError(
         "operation-kind",
         Translatable(
             "%(name)s is not an operation on many names; the operations are %(known)s",
-            name=validation.shown(name, 100),
+            name=validation.quote(name, 100),
             known=known,
         ),
     )

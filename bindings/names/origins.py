@@ -49,7 +49,7 @@ def normalize_authority(authority: str, scheme: str) -> str:
     match = _AUTHORITY.fullmatch(authority)
     if match is None:
         raise ValueError(
-            Translatable("%(given)s is not a host, with or without a port", given=validation.shown(authority))
+            Translatable("%(given)s is not a host, with or without a port", given=validation.quote(authority))
             if authority
             else Translatable("the host is empty")
         )
@@ -75,12 +75,12 @@ def _normalize_host(host: str) -> str:
         return _ipv4(normal)
     for label in labels:
         if not _LABEL.fullmatch(label):
-            shown = validation.shown(host)
+            shown = validation.quote(host)
             if not label:
                 raise ValueError(Translatable("the host %(host)s has an empty label", host=shown))
             raise ValueError(
                 Translatable(
-                    "the host %(host)s has the invalid label %(label)s", host=shown, label=validation.shown(label)
+                    "the host %(host)s has the invalid label %(label)s", host=shown, label=validation.quote(label)
                 )
             )
     return normal
@@ -93,14 +93,14 @@ def _a_labels(host: str) -> str:
         raise ValueError(
             Translatable(
                 "the host %(host)s is not ASCII: write it with xn--, or pip install 'ararat[app]'",
-                host=validation.shown(host),
+                host=validation.quote(host),
             )
         ) from None
     try:
         return idna.encode(host, uts46=True, transitional=False).decode("ascii")
     except UnicodeError:  # idna.IDNAError is one
         raise ValueError(
-            Translatable("the host %(host)s is not an internationalized domain name", host=validation.shown(host))
+            Translatable("the host %(host)s is not an internationalized domain name", host=validation.quote(host))
         ) from None
 
 
@@ -109,7 +109,7 @@ def _ipv4(host: str) -> str:
         return str(IPv4Address(host))
     except ValueError:
         raise ValueError(
-            Translatable("%(host)s is not an IPv4 address of four decimal numbers", host=validation.shown(host))
+            Translatable("%(host)s is not an IPv4 address of four decimal numbers", host=validation.quote(host))
         ) from None
 
 
@@ -130,7 +130,7 @@ def check_prefix(prefix: str) -> str:
     if match is None:
         raise PrefixError(
             "prefix-scheme",
-            Translatable("%(given)s does not begin with http:// or https://", given=validation.shown(prefix))
+            Translatable("%(given)s does not begin with http:// or https://", given=validation.quote(prefix))
             if prefix
             else Translatable("the empty text does not begin with http:// or https://"),
         )

@@ -141,7 +141,7 @@ class PolicyCheck:
         if availability is None or (availability not in allowed and term("availability", availability) not in allowed):
             message = Translatable("a persistent name needs an availability")
             if availability:
-                shown = validation.shown(availability)
+                shown = validation.quote(availability)
                 message = Translatable("the availability %(availability)s is not allowed", availability=shown)
             self._break("availability-statement", message)
             return after
@@ -154,7 +154,7 @@ class PolicyCheck:
             # "a different resource MUST NOT be allocated using the same uuid part"
             first = settings.setting(f"uuid {uuid}")
             if first is not None and first not in (after.resource, after.identifier):
-                shown = validation.shown(first, 100)
+                shown = validation.quote(first, 100)
                 message = Translatable("the UUID %(uuid)s already belongs to %(shown)s", uuid=uuid, shown=shown)
                 self._break("uuid-twice", message, "uuid-reused")
         for uuid in uuids:

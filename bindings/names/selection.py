@@ -215,7 +215,7 @@ def select(
         targets=targets,
         host=host,
         words=() if text is None else _words(text),
-        named=None if text is None else named(text),
+        named=None if text is None else find_key(text),
         resource=None if resource is None else _resource(resource),
         resource_prefix=None if resource_prefix is None else _resource(resource_prefix),
         element=None if metadata is None else _element(metadata),
@@ -249,16 +249,17 @@ def beginning(prefix: str) -> str:
         if key.endswith(end) and len(key) - len(end) <= _MAX_TEXT:
             return key[: -len(end)]
     raise BindingError(
-        "list-prefix", Translatable("%(prefix)s is not the beginning of an ARK or URN", prefix=validation.shown(prefix))
+        "list-prefix", Translatable("%(prefix)s is not the beginning of an ARK or URN", prefix=validation.quote(prefix))
     )
 
 
-def named(text: str) -> str | None:
+def find_key(text: str) -> str | None:
     """Return the key of the name that a text of a user is, or None. It can be in any spelling, in an address, or have
     an error of copying that the inspector corrects, such as a full stop, brackets or a missing label.
 
-    >>> named("https://r.example/ark:/12345/x5-np?info"), named("<ark:12345/x5np>."), named("map of ark:12345/x5")
-    ('ark:12345/x5np', 'ark:12345/x5np', None)
+    >>> find_key("https://r.example/ark:/12345/x5-np?info"), find_key("<ark:12345/x5np>.")
+    ('ark:12345/x5np', 'ark:12345/x5np')
+    >>> find_key("map of ark:12345/x5")
     """
     if len(text) >= naming.MAX_CHARACTERS:
         return None
@@ -377,7 +378,7 @@ def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
     except (binascii.Error, ValueError, RecursionError):
         pass
     raise BindingError(
-        "list-after", Translatable("%(after)s does not continue this list", after=validation.shown(after))
+        "list-after", Translatable("%(after)s does not continue this list", after=validation.quote(after))
     )
 
 
@@ -400,7 +401,7 @@ def _status(state: str) -> Status:
     for permitted in STATUSES:
         if state == permitted:
             return permitted
-    raise BindingError("list-state", Translatable("the state %(state)s does not exist", state=validation.shown(state)))
+    raise BindingError("list-state", Translatable("the state %(state)s does not exist", state=validation.quote(state)))
 
 
 def _hold(text: str) -> HoldFilter:
@@ -408,7 +409,7 @@ def _hold(text: str) -> HoldFilter:
         if text == permitted:
             return permitted
     raise BindingError(
-        "list-hold", Translatable("a list has no names whose hold is %(text)s", text=validation.shown(text))
+        "list-hold", Translatable("a list has no names whose hold is %(text)s", text=validation.quote(text))
     )
 
 
@@ -417,7 +418,7 @@ def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
     if not text.isascii() or not text.isprintable() or len(text) > _MAX_TEXT:
         raise BindingError(
             "list-target",
-            Translatable("%(target)s is not the beginning of a stored target", target=validation.shown(target)),
+            Translatable("%(target)s is not the beginning of a stored target", target=validation.quote(target)),
         )
     scheme, mark, rest = text.partition("://")
     if text.startswith("/"):
@@ -437,7 +438,7 @@ def _words(text: str) -> tuple[str, ...]:
     words = tuple(text.split())
     if len(text) > _MAX_TEXT or NOT_STORED.search(text) or not folding.parts(words):
         raise BindingError(
-            "list-text", Translatable("%(text)s has no words to search for", text=validation.shown(text))
+            "list-text", Translatable("%(text)s has no words to search for", text=validation.quote(text))
         )
     return words
 
@@ -445,7 +446,7 @@ def _words(text: str) -> tuple[str, ...]:
 def _resource(text: str) -> str:
     if not text or len(text) > _MAX_TEXT or NOT_STORED.search(text):
         raise BindingError(
-            "list-resource", Translatable("%(text)s is not the resource of a name", text=validation.shown(text))
+            "list-resource", Translatable("%(text)s is not the resource of a name", text=validation.quote(text))
         )
     return text
 
@@ -454,7 +455,7 @@ def _element(text: str) -> tuple[str, str]:
     element, _, value = text.partition("=")
     if not value or NOT_STORED.search(value):
         raise BindingError(
-            "list-metadata", Translatable("%(text)s has no element and text", text=validation.shown(text))
+            "list-metadata", Translatable("%(text)s has no element and text", text=validation.quote(text))
         )
     try:
         return metadata_names.full_name(element), value
@@ -466,7 +467,7 @@ def _sort(name: str) -> Sort:
     for permitted in SORTS:
         if name == permitted:
             return permitted
-    raise BindingError("list-sort", Translatable("a list is not sorted by %(name)s", name=validation.shown(name)))
+    raise BindingError("list-sort", Translatable("a list is not sorted by %(name)s", name=validation.quote(name)))
 
 
 def _is_between(time: datetime, since: datetime | None, before: datetime | None) -> bool:

@@ -126,7 +126,7 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
     checked: dict[str, str] = {}
     for selector, target in alternates.items():
         if not isinstance(selector, str) or not _SELECTOR.fullmatch(selector):
-            quoted = validation.shown(selector)
+            quoted = validation.quote(selector)
             message = Translatable(
                 "the selector %(selector)s of an alternate is not a media type, a language or both", selector=quoted
             )
@@ -228,13 +228,13 @@ def _check_path(target: str) -> str:
     if target.startswith("//"):
         message = Translatable(
             "%(target)s has no scheme: clients would use http or https, depending on the page",
-            target=validation.shown(target),
+            target=validation.quote(target),
         )
         raise BindingError("target-relative", message)
     path = _check_characters(target).partition("#")[0].partition("?")[0]
     if iri.has_dot_segment(path):
         message = Translatable(
-            "the path %(path)s has a segment . or .., which clients remove", path=validation.shown(path)
+            "the path %(path)s has a segment . or .., which clients remove", path=validation.quote(path)
         )
         raise BindingError("target-dot-segment", message)
     return iri.encode(target)
@@ -261,7 +261,7 @@ def _origin(text: str) -> str:
 
 
 def _not_http(target: str) -> BindingError:
-    shown = validation.shown(target)
+    shown = validation.quote(target)
     scheme = _SCHEME.match(target)
     if scheme is None:
         message = Translatable("%(target)s is neither a URL nor a path that begins with /", target=shown)
@@ -277,7 +277,7 @@ def _not_http(target: str) -> BindingError:
             Translatable("%(shown)s has no host: // must follow %(scheme)s", shown=shown, scheme=scheme[0]),
         )
     return BindingError(
-        "target-scheme", Translatable("the target has the scheme %(scheme)s", scheme=validation.shown(scheme[1]))
+        "target-scheme", Translatable("the target has the scheme %(scheme)s", scheme=validation.quote(scheme[1]))
     )
 
 
@@ -309,5 +309,5 @@ def _require_servable(target: str) -> None:
     if not target.startswith("/"):
         raise BindingError("target-not-local")
     if is_reserved(target):
-        message = Translatable("%(target)s is a path of the resolver, not of the site", target=validation.shown(target))
+        message = Translatable("%(target)s is a path of the resolver, not of the site", target=validation.quote(target))
         raise BindingError("reserved-target", message)

@@ -82,15 +82,15 @@ def instant(value: object) -> datetime:
     except (ValueError, OverflowError):
         pass
     raise BindingError(
-        "time-text", Translatable("%(given)s is not a date or a time with its offset", given=shown(value))
+        "time-text", Translatable("%(given)s is not a date or a time with its offset", given=quote(value))
     )
 
 
-def shown(text: object, most: int = 60) -> str:
+def quote(text: object, most: int = 60) -> str:
     r"""Return a text that a user entered as it is shown in a message, without quotation marks: cut after ``most``
     characters (with "..."), hidden characters and backslashes escaped. Another value is shown by its ``repr()``.
 
-    >>> print(shown("Slg. Wei\u00df\u202e 6"))
+    >>> print(quote("Slg. Wei\u00df\u202e 6"))
     Slg. Weiß\u{202e} 6
     """
     whole = text if isinstance(text, str) else repr(text)

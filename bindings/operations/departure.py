@@ -17,7 +17,7 @@ from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.prefixes import delegation, prefixes
 from ..names.prefixes.rules import Rule
-from .plan import BulkResult, NotedName, Plan, PlannedChange, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, lock_bindings
 from .plan_names import carry_out
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def depart(
     who = Actor.of(actor)
 
     def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, names, keys):
+        for binding in lock_bindings(transaction, names, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _move_away(known, rule, now))
 
     def retire(transaction: Transaction, now: datetime) -> bool:

@@ -18,7 +18,7 @@ from ..names.fields import MAX_REASON, Fields, check_successor
 from ..names.metadata import metadata
 from ..names.prefixes import holds
 from ..storage.tables.keys import index_key
-from .plan import NotedName, Plan, PlannedChange, recorded
+from .plan import NotedName, Plan, PlannedChange, lock_bindings
 from .relocation import Rewriting
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def move(source: str, destination: str) -> Plan:
     """Return the plan of an operation that replaces the beginning of targets (:func:`~.relocation.relocate_prefix`)."""
     rewriting = Rewriting.of(source, destination)
     plan = plan_of_selected("relocate", {"from": source, "to": destination}, rewriting.change)
-    return plan._replace(kept=rewriting.kept)
+    return plan._replace(kept=rewriting.suffixes)
 
 
 def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
@@ -176,7 +176,7 @@ def plan_of_selected(action: str, parameters: Mapping[str, Any], decide: _Decide
     """
 
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, keys, None):
+        for binding in lock_bindings(transaction, keys, None):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: decide(known, now))
 
     return Plan(action, parameters, lambda transaction: iter(()), each)

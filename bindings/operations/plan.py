@@ -149,7 +149,7 @@ NO_NAMES = Plan("edit", {}, lambda transaction: (), lambda transaction, keys: it
 """A plan without names."""
 
 
-def decided(
+def decide_changes(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
     """Decide about each name at the time ``now``, note outcomes, refusals and warnings in ``result``, and return the
@@ -167,7 +167,7 @@ def decided(
         try:
             decision = decide(now)
             if isinstance(decision, Change):
-                decision = transaction.checked(before, decision)
+                decision = transaction.permit(before, decision)
         except BindingError as refused:
             error = actor.refusal(identifier, refused)
             result.names += 1
@@ -218,7 +218,7 @@ def _warn(result: BulkResult, identifier: str, warnings: Iterable[NameWarning]) 
             result.warned.append(NotedName(identifier, warning.code, warning.message))
 
 
-def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
+def lock_bindings(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
     """Return the bindings with these keys, sorted, and lock their rows. ``within`` limits them to a range of keys."""
     bindings = transaction.get(keys).values()
     return sorted((each for each in bindings if within is None or within.includes(each.identifier)), key=_identifier)

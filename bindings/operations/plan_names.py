@@ -16,7 +16,7 @@ from ..names.errors import BindingError
 from ..storage.spill import Spill
 from ..storage.tables.keys import index_key
 from . import pace
-from .plan import BulkResult, NotedName, Plan, PlannedChange, decided
+from .plan import BulkResult, NotedName, Plan, PlannedChange, decide_changes
 from .progress import RunProgress, number_of
 from .runner import Hooks, Source, SourceBlock, Written, run
 
@@ -122,7 +122,7 @@ class PlanNames(Source[BulkResult]):
         if self._is_checked:
             plan = _guard(plan, {each.key: each.revision for each in block if each.revision is not None})
         now = self._bindings.now() if self._is_checked else self._started
-        return decided(plan, keys, now, transaction, self.result, self._digest)
+        return decide_changes(plan, keys, now, transaction, self.result, self._digest)
 
     def leave(self, transaction: Transaction, block: SourceBlock) -> None:
         self.go_on(block)
@@ -142,7 +142,7 @@ class PlanNames(Source[BulkResult]):
         self.go_on(block)
         return False
 
-    def checked(self) -> None:
+    def begin_write(self) -> None:
         # What the check noted stays in the result; the changes are counted when they are written.
         names = self.result.names - self.result.changed
         self.result = replace(self.result, counts=Counter(), names=names, warnings=0, warned=[], effects=[])
@@ -158,12 +158,12 @@ class PlanNames(Source[BulkResult]):
         self.result.written = is_more or self.result.operation is not None
         return is_more
 
-    def copied(self) -> object:
-        return copied(self.result), self._digest.copy(), self._place, self.done
+    def copy_state(self) -> object:
+        return copy_result(self.result), self._digest.copy(), self._place, self.done
 
     def restore(self, state: Any) -> None:
         result, digest, self._place, self.done = state
-        self.result, self._digest = copied(result), digest.copy()
+        self.result, self._digest = copy_result(result), digest.copy()
 
     def as_state(self) -> Mapping[str, Any]:
         return {**self.result.as_dict(), "effects": []}
@@ -240,7 +240,7 @@ def _refuse_changed(identifier: str) -> Any:
     return decide
 
 
-def copied(result: BulkResult) -> BulkResult:
+def copy_result(result: BulkResult) -> BulkResult:
     """Return a copy of ``result``, because a transaction can be repeated."""
     return replace(
         result,

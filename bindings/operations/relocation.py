@@ -16,7 +16,7 @@ from ..names.binding import Binding, Passthrough
 from ..names.errors import BindingError
 from ..names.naming import Name
 from ..names.passthrough import can_append
-from .plan import BulkResult, NotedName, Plan, PlannedChange, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, lock_bindings
 from .plan_names import carry_out
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def relocate_prefix(
         return transaction.operations.keys_with_targets(rewriting.sources, rewriting.ends, keys)
 
     def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, names, keys):
+        for binding in lock_bindings(transaction, names, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
-    plan = Plan("relocate", parameters, find, decide, kept=rewriting.kept)
+    plan = Plan("relocate", parameters, find, decide, kept=rewriting.suffixes)
     return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress, expected=expected)
 
 
@@ -130,7 +130,7 @@ def set_passthrough(
         return Change("updated", after, "updated")
 
     def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, names, keys):
+        for binding in lock_bindings(transaction, names, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: change(known, now))
 
     def find(transaction: Transaction) -> Iterator[str]:
@@ -172,15 +172,15 @@ class Rewriting(NamedTuple):
         if len(destinations) > len(sources):
             message = Translatable(
                 "%(destination)s has no scheme, and %(source)s has one",
-                destination=validation.shown(destination),
-                source=validation.shown(source),
+                destination=validation.quote(destination),
+                source=validation.quote(source),
             )
             raise BindingError("relocate-prefix", message)
         is_host = _is_origin(sources[0])
         if is_inside and is_host:
             raise BindingError(
                 "relocate-prefix",
-                Translatable("%(source)s* would match inside the name of a host", source=validation.shown(source)),
+                Translatable("%(source)s* would match inside the name of a host", source=validation.quote(source)),
             )
         ends = "" if is_inside else _ends(sources[0])
         if is_host and len(destinations) > 1 and _is_origin(destinations[0]):
@@ -200,7 +200,7 @@ class Rewriting(NamedTuple):
         match = self._match(target)
         return target if match is None else _join(*match)
 
-    def kept(self, binding: Binding) -> Mapping[str, str]:
+    def suffixes(self, binding: Binding) -> Mapping[str, str]:
         """Return the part of each target that the rule keeps, by "target" or selector (:class:`.plan.Effect`)."""
         places = {"target": binding.target or "", **binding.alternates}
         return {place: match[2] for place, target in places.items() if (match := self._match(target))}
@@ -239,7 +239,7 @@ def _beginnings(text: str) -> tuple[str, ...]:
         raise BindingError(
             "relocate-prefix",
             Translatable(
-                "%(text)s has more than %(max_prefix)s characters", text=validation.shown(text), max_prefix=_MAX_PREFIX
+                "%(text)s has more than %(max_prefix)s characters", text=validation.quote(text), max_prefix=_MAX_PREFIX
             ),
         )
     return beginnings

@@ -127,7 +127,7 @@ class Source(Protocol[R]):
         """Note what a check decided about a block. Return whether its transaction is committed."""
         ...
 
-    def checked(self) -> None:
+    def begin_write(self) -> None:
         """Return to the first block, which is written now after a check."""
 
     def end(self, transaction: Transaction, *, is_written: bool) -> bool:
@@ -136,12 +136,12 @@ class Source(Protocol[R]):
         """
         ...
 
-    def copied(self) -> object:
+    def copy_state(self) -> object:
         """Return a copy of the state, because a transaction can be repeated."""
         ...
 
     def restore(self, state: Any) -> None:
-        """Return to the state of :meth:`copied`."""
+        """Return to the state of :meth:`copy_state`."""
 
     def as_state(self) -> Mapping[str, Any]:
         """Return the state in JSON, for a process that continues."""
@@ -196,7 +196,7 @@ class OperationRun(Generic[R]):
         self._is_checked = False
         self._is_kept = False  # whether a connection is open between the transactions
 
-    def begun(self) -> int | None:
+    def continued_operation(self) -> int | None:
         """Return the number of the operation that an earlier process began, and go to its next block, so that
         :meth:`write` continues it without a check. None if there is none.
         """
@@ -304,7 +304,7 @@ class OperationRun(Generic[R]):
                 if block.is_last:
                     self._hooks.finish(transaction.connection, source.result)
 
-            before = source.copied(), (self._operation, self._changed)
+            before = source.copy_state(), (self._operation, self._changed)
             try:
                 self._repeat(write, self._actor if is_last else replace(self._actor, at_end=()))
             except BindingsUnavailable as error:
@@ -327,7 +327,7 @@ class OperationRun(Generic[R]):
         the result states that something was refused.
         """
         if self._operation is None:
-            self.begun()
+            self.continued_operation()
 
         def write(transaction: Transaction) -> None:
             self._end(transaction)
@@ -345,7 +345,7 @@ class OperationRun(Generic[R]):
     def _begin(self) -> Source[R]:
         if self._is_checked:
             self._is_checked = False
-            self._source.checked()
+            self._source.begin_write()
         return self._source
 
     def _keep_connection(self) -> None:
@@ -386,7 +386,7 @@ class OperationRun(Generic[R]):
             with _collisions(self._bindings), self._bindings.transaction(exclusive=True, actor=actor) as transaction:
                 act(transaction)
             return
-        state, begun = source.copied(), (self._operation, self._changed)
+        state, begun = source.copy_state(), (self._operation, self._changed)
 
         def again(transaction: Transaction) -> None:
             source.restore(state)
@@ -445,7 +445,7 @@ def run(
         source.find(transaction)
         transaction.rollback()
     if is_running:
-        work.begun()
+        work.continued_operation()
         return work.write()
     if begun is not None:
         work.forget()

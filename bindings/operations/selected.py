@@ -7,7 +7,7 @@ from typing import Any
 
 from ..collection import Bindings
 from ..names.actor import Actor
-from ..names.operation import OperationKind, kind_of, requested
+from ..names.operation import OperationKind, kind_of, list_requestable
 from ..names.selection import MAX_PAGE, Selection
 from ..storage.tables.keys import index_key
 from .plan import BulkResult
@@ -16,7 +16,7 @@ from .plan_names import carry_out
 
 def kinds_for_names() -> list[OperationKind]:
     """Return the kinds of operations on selected names, which :func:`change_selected` carries out."""
-    return [kind for kind in requested() if kind.is_for_names]
+    return [kind for kind in list_requestable() if kind.is_for_names]
 
 
 def change_selected(

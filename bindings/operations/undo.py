@@ -108,7 +108,7 @@ def undo_change(
     def find(transaction: Transaction) -> Iterator[str]:
         from ..storage.tables.keys import index_key
 
-        if not transaction.operations.recorded([index_key(key)], None):
+        if not transaction.operations.effects([index_key(key)], None):
             raise BindingError("not-bound", identifier=key)
         return iter([index_key(key)])
 
@@ -123,7 +123,7 @@ def _decide(
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
         from ..storage.tables.keys import index_key
 
-        effects = transaction.operations.recorded(keys, number)
+        effects = transaction.operations.effects(keys, number)
         is_minted = number is not None and _hides_new(transaction, number)
         current = {index_key(binding.identifier): binding for binding in transaction.get(keys).values()}
         changed = [key for key in keys if not _is_same(effects[key].after, current.get(key))]
@@ -172,7 +172,7 @@ def _blank(identifier: str, now: datetime) -> Binding:
     """Return a reserved name without values."""
     # Not each recorded name could be bound now, such as one below the NAAN of tests.
     return replace(
-        Fields(kind="described", status="reserved").for_name("ark:12345/x").first(now), identifier=identifier
+        Fields(kind="described", status="reserved").for_name("ark:12345/x").create_binding(now), identifier=identifier
     )
 
 

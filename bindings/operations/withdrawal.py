@@ -15,7 +15,7 @@ from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, check_successor
 from ..names.naming import Name
-from .plan import BulkResult, NotedName, Plan, PlannedChange, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, lock_bindings
 from .plan_names import carry_out
 from .relocation import container
 
@@ -64,7 +64,7 @@ def withdraw_below(
         stored = parameters["successor"] = check_successor(key, successor)
         if stored.startswith((f"{key}/", f"{key}.")):
             message = Translatable(
-                "the successor %(stored)s is one of the withdrawn names", stored=validation.shown(stored)
+                "the successor %(stored)s is one of the withdrawn names", stored=validation.quote(stored)
             )
             raise BindingError("successor-itself", message, identifier=key)
 
@@ -137,7 +137,7 @@ def _each(
     decide: _Decide, within: KeyRange | None = None
 ) -> Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]:
     def decide_each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, keys, within):
+        for binding in lock_bindings(transaction, keys, within):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: decide(known, now))
 
     return decide_each

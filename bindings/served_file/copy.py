@@ -111,7 +111,7 @@ class ServedCopy:
         self._is_readable = True
 
     def __str__(self) -> str:
-        return validation.shown(str(self.path), 200)
+        return validation.quote(str(self.path), 200)
 
     def fingerprint(self) -> Fingerprint | None:
         """Return a value that changes if the copy is replaced or changed, or None if the copy does not exist."""

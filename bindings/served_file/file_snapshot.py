@@ -80,7 +80,7 @@ class FileSnapshot:
         """Return whether a name begins with ``prefix``, which is in normal form."""
         return any(key.startswith(prefix) for key in self._bindings)
 
-    def served(self) -> tuple[int, str | None]:
+    def count_served(self) -> tuple[int, str | None]:
         """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         served = [key for key, binding in self._bindings.items() if binding.kind == "served" and binding.is_live]
         return len(served), min(served, default=None)

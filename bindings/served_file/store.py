@@ -113,7 +113,7 @@ class FileStore:
             self._next_check = time.monotonic() + CHECK_SECONDS
 
     def __str__(self) -> str:
-        return validation.shown(str(self.path), 200)
+        return validation.quote(str(self.path), 200)
 
     @property
     def unrecorded(self) -> str | None:
@@ -179,7 +179,7 @@ class FileStore:
         binding = table.bindings.get(identifier)
         if binding is None:
             return []
-        source = f"{validation.shown(self.path.name, 200)}, line {table.line(identifier)}"
+        source = f"{validation.quote(self.path.name, 200)}, line {table.line(identifier)}"
         return [Event(_action(binding), None, source, None, binding)]
 
     def count(self) -> NameCount:
@@ -284,7 +284,7 @@ class FileStore:
     @contextmanager
     def snapshot(self) -> Iterator[FileSnapshot]:
         """Return the version of the file that is used now. Later versions do not change the snapshot."""
-        yield FileSnapshot(self._current(), validation.shown(self.path.name, 200))
+        yield FileSnapshot(self._current(), validation.quote(self.path.name, 200))
 
     def close(self) -> None:
         """Free the memory of the table file. Later lookups raise :class:`BindingsUnavailable`."""
@@ -329,7 +329,7 @@ class FileStore:
         except Exception as error:  # noqa: BLE001 - report every error
             # An exception in a thread would otherwise not be logged.
             _log.exception("%s cannot be read", self)
-            self._refuse(f"{self} cannot be read: {validation.shown(str(error))}", seen)
+            self._refuse(f"{self} cannot be read: {validation.quote(str(error))}", seen)
 
     def _wait_until_unchanged(self) -> None:
         try:

@@ -57,7 +57,7 @@ class FileBindings(Mapping[str, Binding]):
     def __getitem__(self, key: str) -> Binding:
         line = self._lines[key]
         if isinstance(line, tuple):
-            line = self._lines[key] = _with_own_time(Fields._make(line).first(self._changed))
+            line = self._lines[key] = _with_own_time(Fields._make(line).create_binding(self._changed))
         return line if line.embargo is None else line.at(self.now())
 
     def __contains__(self, key: object) -> bool:
@@ -159,7 +159,7 @@ def read_table(
             except BindingConflict as error:
                 raise _differs(table, error.existing.identifier, file, row.line) from None
             except BindingError as error:
-                shown = validation.shown(row.cells.get("identifier", ""), 100)
+                shown = validation.quote(row.cells.get("identifier", ""), 100)
                 raise TableError(error.code, f"{shown}: {error.message}", file, row.line) from None
             if change.action:
                 raise _differs(table, fields.key, file, row.line)
@@ -179,27 +179,27 @@ def require_kept(old: FileTable, new: FileTable, file: str) -> None:
         after = new.bindings.get(key)
         if before.is_reserved:
             if after is not None and not after.is_reserved and not new.states_status(key):
-                shown = validation.shown(key, 100)
+                shown = validation.quote(key, 100)
                 message = f"{shown} is reserved; its line needs the status reserved, or the status live to publish it"
                 raise TableError("reserved", message, file, new.line(key))
             continue
         if after is None:
             message = (
-                f"the previous version has {validation.shown(key, 100)} in line {old.line(key)}, and this version "
+                f"the previous version has {validation.quote(key, 100)} in line {old.line(key)}, and this version "
                 "does not have it; add its line again, with the status withdrawn if the name is not used any more"
             )
             raise TableError("name-missing", message, file, old.line(key))
         if after.is_reserved:
-            message = f"{validation.shown(key, 100)} is public and cannot be reserved; remove its status"
+            message = f"{validation.quote(key, 100)} is public and cannot be reserved; remove its status"
             raise TableError("reserve-public", message, file, new.line(key))
         if not before.is_live and after.is_live and not new.states_status(key):
-            shown = validation.shown(key, 100)
+            shown = validation.quote(key, 100)
             message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"
             raise TableError("withdrawn", message, file, new.line(key))
         try:
             assignment.require_kept(*_comparable(before, after), resource=after.resource)
         except BindingConflict as error:
-            message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
+            message = f"{validation.quote(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
             if error.code == "bound-otherwise":
                 message += "; add its resource in one version of the file, and the new target in the next version"
             refused = TableError(error.code, message, file, new.line(key))
@@ -223,6 +223,6 @@ def _with_place_of(binding: Binding, other: Binding) -> Binding:
 
 
 def _differs(table: FileTable, key: str, file: str, line: int) -> TableError:
-    shown = validation.shown(key, 100)
+    shown = validation.quote(key, 100)
     message = f"lines {table.line(key)} and {line} are both for {shown} and differ; delete one of them"
     return TableError("duplicate-line", message, file, line)

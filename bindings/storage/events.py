@@ -31,7 +31,7 @@ def page(read: Read, dialect_name: str, selection: EventSelection, below: int | 
         f"SELECT {_STATE}, events.action, events.actor, events.source, events.operation, events.id FROM events"
         f"{where(conditions)} ORDER BY events.id DESC LIMIT ?"
     )
-    rows = read(Dialect(dialect_name).marked(text), [*values_of(conditions), limit + 1])
+    rows = read(Dialect(dialect_name).set_placeholders(text), [*values_of(conditions), limit + 1])
     before = _states_before(read, dialect_name, rows[:limit])
     result = EventPage([], rows[limit - 1][-1] if len(rows) > limit else None, [])
     for row in rows[:limit]:
@@ -56,7 +56,7 @@ SELECT DISTINCT moved.key, moved.operation
 FROM (SELECT id, key, revision, operation FROM events WHERE action = 'relocated' ORDER BY id DESC LIMIT ?) AS moved
 JOIN events AS earlier ON earlier.key = moved.key AND earlier.revision = moved.revision - 1
 WHERE substr(earlier.target, 1, ?) = ? LIMIT ?"""
-    rows = read(Dialect(dialect_name).marked(text), [most_moves, len(beginning), beginning, limit])
+    rows = read(Dialect(dialect_name).set_placeholders(text), [most_moves, len(beginning), beginning, limit])
     return [(str(key), operation) for key, operation in rows]
 
 
@@ -89,7 +89,7 @@ def _states_before(read: Read, dialect_name: str, rows: Sequence[Row]) -> dict[i
     parameters = [value for key_and_revision in numbers for value in key_and_revision]
     text = f"SELECT {_STATE} FROM events WHERE events.action <> 'deleted' AND ({either})"
     bindings: dict[int, Binding] = {}
-    for row in read(Dialect(dialect_name).marked(text), parameters):
+    for row in read(Dialect(dialect_name).set_placeholders(text), parameters):
         try:
             bindings[numbers[row[0], row[revision]]] = binding_of(row)
         except UnreadableBinding:

@@ -48,7 +48,7 @@ class Dialect:
         self.wanted = "json_each(?) AS wanted" if self.is_sqlite else "unnest(?::text[]) AS wanted(value)"
         """A table with the column ``wanted.value``: the texts of one parameter (:meth:`.Database.array_parameter`)."""
 
-    def marked(self, text: str) -> str:
+    def set_placeholders(self, text: str) -> str:
         """Return an SQL statement with the placeholders of the driver instead of "?"."""
         return text if self.is_sqlite else text.replace("?", "%s")
 

@@ -125,7 +125,7 @@ class _Query(NamedTuple):
     position: tuple[str, ...] = ()
     has_few: bool = False
 
-    def walked(self) -> tuple[list[SqlCondition], bool]:
+    def split_conditions(self) -> tuple[list[SqlCondition], bool]:
         """Return the conditions that are a range of the order, and whether there are other ones."""
         within = [each for each in self.conditions if self._is_range(each.text)]
         return within, not all(each in within or self._is_repeated(each.text) for each in self.conditions)
@@ -178,7 +178,7 @@ class Lists:
         self._limits = limits
         self._dialect = Dialect(dialect_name)
         self._is_sqlite = self._dialect.is_sqlite
-        self.marked = self._dialect.marked
+        self.marked = self._dialect.set_placeholders
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
         # A list of the names of an owner reads the table of events, too.
         self._target, resource = (
@@ -246,7 +246,7 @@ class Lists:
         page is divided, but not one of few names or of an index range alone.
         """
         for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
-            within, is_filtered = query.walked()
+            within, is_filtered = query.split_conditions()
             if not is_filtered or query.is_bounded:
                 yield query, None
                 continue

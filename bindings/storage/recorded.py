@@ -138,14 +138,14 @@ class RecordedNames(NamedTuple):
 def _query_of_keys(dialect_name: str, column: str, condition: str = "") -> str:
     """Return the query for the keys of recorded names by ``column``, a key or an indexed expression of it."""
     dialect = Dialect(dialect_name)
-    return dialect.marked(f"SELECT key FROM bindings WHERE {condition}{dialect.is_wanted(column)}")
+    return dialect.set_placeholders(f"SELECT key FROM bindings WHERE {condition}{dialect.is_wanted(column)}")
 
 
 @cache
 def _query_of_next(dialect_name: str) -> str:
     dialect = Dialect(dialect_name)
     first = "SELECT key FROM bindings WHERE key >= wanted.value ORDER BY key LIMIT 1"
-    return dialect.marked(f"SELECT wanted.value, ({first}) FROM {dialect.wanted}")
+    return dialect.set_placeholders(f"SELECT wanted.value, ({first}) FROM {dialect.wanted}")
 
 
 @cache
@@ -170,7 +170,7 @@ def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdraw
         f"(SELECT {name} {same} ORDER BY {text} {order}, key {order} LIMIT 1)" for order in ("ASC", "DESC")
     )
     query = f"SELECT wanted.value, {columns}, wanted.value, NULL FROM {dialect.wanted} WHERE EXISTS (SELECT 1 {same})"
-    return dialect.marked(by_number), dialect.marked(query)
+    return dialect.set_placeholders(by_number), dialect.set_placeholders(query)
 
 
 def checked_key(text: str) -> str:
@@ -180,7 +180,7 @@ def checked_key(text: str) -> str:
     return validation.check(text, "resource-text", Translatable("Key"), TARGET_CHARACTERS)
 
 
-def composed(key: str) -> str:
+def compose_key(key: str) -> str:
     """Return the composed spelling of a key (NFC), which is equal for keys that find the same names."""
     return key if key.isascii() else unicodedata.normalize("NFC", key)
 

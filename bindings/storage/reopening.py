@@ -157,7 +157,7 @@ class AvailabilityLog:
         self._clock = clock
         self._quiet_until = float("-inf")
 
-    def failed(self, cause: str) -> None:
+    def log_failure(self, cause: str) -> None:
         """Log that the bindings cannot be read, with the ``cause``. The same cause is not logged again at once."""
         if self._on_failure is not None:
             self._on_failure()
@@ -166,7 +166,7 @@ class AvailabilityLog:
         _log.warning("the bindings cannot be read: %s", display.escape(cause))
         self.failing, self._cause = True, cause
 
-    def succeeded(self) -> None:
+    def log_success(self) -> None:
         """Log that the bindings can be read again, if the previous read failed."""
         if self.failing:
             _log.warning("the bindings can be read again")

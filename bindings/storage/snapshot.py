@@ -97,7 +97,7 @@ class DatabaseSnapshot:
     def has_names(self, prefix: str) -> bool:
         return bool(self.read(self._statements.begins, (prefix, f"{prefix}{LAST}")))
 
-    def served(self) -> tuple[int, str | None]:
+    def count_served(self) -> tuple[int, str | None]:
         groups = self._counts.groups().items()
         number = sum(names for group, names in groups if group.kind == "served" and group.state == "live")
         rows = self.read(self._statements.first_served, [rfc3339(self._now)]) if number else []
@@ -105,7 +105,7 @@ class DatabaseSnapshot:
 
     @cached_property
     def _counts(self) -> KeptCounts:
-        return KeptCounts(self.read, Dialect(self._database.dialect_name).marked, lambda: self._now)
+        return KeptCounts(self.read, Dialect(self._database.dialect_name).set_placeholders, lambda: self._now)
 
     def settings(self) -> Iterator[RuleRow | Setting]:
         rules = map(rule_of, self._database.stream(self._connection, self._statements.rules))

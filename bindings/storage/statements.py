@@ -30,8 +30,8 @@ class Statements:
     def __init__(self, dialect_name: str, lacking: Collection[str] = ()) -> None:
         dialect = Dialect(dialect_name)
         one = dialect.mark
-        is_wanted = dialect.marked(dialect.is_wanted("key"))
-        is_one_of = dialect.marked(dialect.is_one_of("key"))
+        is_wanted = dialect.set_placeholders(dialect.is_wanted("key"))
+        is_one_of = dialect.set_placeholders(dialect.is_one_of("key"))
         state = ", ".join("NULL" if name in lacking else name for name in STATE)
         binding = f"SELECT {state} FROM bindings"
         # The statement for n keys is few[n - 1]. A kept plan of PostgreSQL finds the partition of a parameter, but not
@@ -70,7 +70,7 @@ class Statements:
         # In byte order "." and "/" are adjacent, and "0" follows.
         self.below = f"{binding} WHERE key >= {one} AND key < {one} ORDER BY key LIMIT coalesce({one}, 0)"
         self.above = (
-            f"SELECT wanted.value FROM {dialect.marked(dialect.wanted)} WHERE EXISTS (SELECT 1 FROM bindings "
+            f"SELECT wanted.value FROM {dialect.set_placeholders(dialect.wanted)} WHERE EXISTS (SELECT 1 FROM bindings "
             "WHERE bindings.key >= wanted.value || '.' AND bindings.key < wanted.value || '0')"
         )
 

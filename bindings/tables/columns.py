@@ -85,7 +85,7 @@ class Columns(NamedTuple):
 
     def unknown(self, names: Sequence[str]) -> str:
         """Return the error message about unknown headings, with a suggestion for each of the first."""
-        shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names[:_MAX_UNKNOWN])
+        shown = ", ".join(validation.quote(name.strip()) + _suggestion(name) for name in names[:_MAX_UNKNOWN])
         if len(names) > _MAX_UNKNOWN:
             shown += ", ..."
         if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
@@ -104,9 +104,9 @@ class Columns(NamedTuple):
 
     def refusal(self, names: Sequence[str], file: str, line: int) -> TableError:
         """Return the error for unknown headings in a line of a file."""
-        error = TableError("table-column", self.unknown(names), file, line, validation.shown(names[0]))
+        error = TableError("table-column", self.unknown(names), file, line, validation.quote(names[0]))
         # A name that a message has to escape could not be copied.
-        named = next((name.strip()[:20] for name in names if validation.shown(name) == name), "")
+        named = next((name.strip()[:20] for name in names if validation.quote(name) == name), "")
         error.mapping = (named, _closest(named) if named else None)
         return error
 
@@ -162,7 +162,7 @@ def _check_test(text: str, identifier: str) -> None:
     """Refuse a mark of a test that does not fit the name: it would be permanent."""
     is_test = naming.is_test(naming.key_of(identifier))
     if _TRUTH.get(text.lower()) is not is_test:
-        shown = validation.shown(text)
+        shown = validation.quote(text)
         raise BindingError(
             "test-unknown",
             Translatable("the column test has the value %(text)s, but this is a test", text=shown)
@@ -180,7 +180,7 @@ def cells(binding: Binding) -> dict[str, str]:
     result |= {column: cell(getattr(binding, column)) for column in _FIRST}
     if binding.numbers:
         result |= {column: binding.numbers.get(kind, "") for column, kind in numbers.COLUMNS.items()}
-    result |= metadata.shortened(binding.metadata)
+    result |= metadata.shorten_names(binding.metadata)
     result |= {column: cell(getattr(binding, column)) for column in _LAST}
     if binding.spelling == binding.identifier:
         del result["spelling"]
@@ -208,7 +208,7 @@ def _status(text: str) -> Status:
     for permitted in STATUSES:
         if text == permitted:
             return permitted
-    raise BindingError("status-unknown", Translatable("the status %(text)s is unknown", text=validation.shown(text)))
+    raise BindingError("status-unknown", Translatable("the status %(text)s is unknown", text=validation.quote(text)))
 
 
 def redirect(text: str) -> int:
@@ -218,14 +218,14 @@ def redirect(text: str) -> int:
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)
     raise BindingError(
-        "redirect-status", Translatable("the redirect status %(text)s is not allowed", text=validation.shown(text))
+        "redirect-status", Translatable("the redirect status %(text)s is not allowed", text=validation.quote(text))
     )
 
 
 def _listed(text: str) -> bool:
     listed = _TRUTH.get(text.lower())
     if not isinstance(listed, bool) or text.lower() == "normal":
-        raise BindingError("listed-unknown", Translatable("listed has the value %(text)s", text=validation.shown(text)))
+        raise BindingError("listed-unknown", Translatable("listed has the value %(text)s", text=validation.quote(text)))
     return listed
 
 
@@ -233,7 +233,7 @@ def _passthrough(text: str) -> Passthrough:
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
     raise BindingError(
-        "passthrough-unknown", Translatable("passthrough has the value %(text)s", text=validation.shown(text))
+        "passthrough-unknown", Translatable("passthrough has the value %(text)s", text=validation.quote(text))
     )
 
 

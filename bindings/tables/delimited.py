@@ -13,8 +13,8 @@ from typing import BinaryIO, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..names.errors import TableError
-from .formulas import MARK, kept, marked, may_have_formula
-from .text_stream import Lines, opened
+from .formulas import MARK, mark_formulas, may_have_formula, protect_for_import
+from .text_stream import Lines, open_lines
 
 _STATED = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
 
@@ -41,14 +41,14 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
     >>> list(read(BytesIO(b'identifier,target\r\nark:12345/x,"/a,b"\r\n')))
     [Line(number=1, fields=['identifier', 'target']), Line(number=2, fields=['ark:12345/x', '/a,b'])]
     """
-    with opened(file) as lines:
+    with open_lines(file) as lines:
         for number, fields in read_lines(lines, delimiter):
             yield Line(number, fields)
 
 
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each record from open lines (:func:`.text_stream.opened`), without empty lines
-    and a first line such as ``sep=;``. Raises like :func:`read`.
+    """Yield the number and the fields of each record from open lines (:func:`.text_stream.open_lines`), without empty
+    lines and a first line such as ``sep=;``. Raises like :func:`read`.
     """
     return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
 
@@ -108,10 +108,10 @@ class LineWriter:
         """Return the line of a row. ``cells`` are its values; None is an empty cell."""
         row = list(cells)
         if self._formulas == "marked" and may_have_formula([cell for cell in row if isinstance(cell, str)]):
-            row = [marked(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
+            row = [mark_formulas(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
         line = self._format_row(row)
         if self._formulas == "kept" and (MARK in line or '="' in line):
-            row = [kept(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
+            row = [protect_for_import(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
             line = self._format_row(row)
         if any(each in line for each in self._other_breaks):
             return self._format_row(row, quoted=True)

@@ -4,9 +4,9 @@ A program runs a cell that begins with a sign such as ``=``, also in full width,
 split a cell at another separator, and run the part after it. So a mark, an apostrophe, is at the beginning of the cell
 and after each other separator before a sign. A text that looks like a marked one gets one more:
 
->>> [marked(text, ",") for text in ("=1+1", "a;@SUM(A1)", "'=1+1", "Maps, 1829-1830", "40.7, -74.0")]
+>>> [mark_formulas(text, ",") for text in ("=1+1", "a;@SUM(A1)", "'=1+1", "Maps, 1829-1830", "40.7, -74.0")]
 ["'=1+1", "'a;'@SUM(A1)", "''=1+1", 'Maps, 1829-1830', '40.7, -74.0']
->>> [unforced(marked(text, ",")) for text in ("=1+1", "a;@SUM(A1)", "'=1+1")]
+>>> [remove_marks(mark_formulas(text, ",")) for text in ("=1+1", "a;@SUM(A1)", "'=1+1")]
 ['=1+1', 'a;@SUM(A1)', "'=1+1"]
 
 Source: OWASP, CSV injection, https://owasp.org/www-community/attacks/CSV_Injection.
@@ -37,28 +37,28 @@ _FORCED = re.compile(r'="((?:[^"]|"")*+)"')
 _FORCED_NAME = re.compile(r"'++(?:ark:|urn:|https?:)", re.IGNORECASE)
 
 
-def marked(text: str, delimiter: str) -> str:
-    """Return the text of a cell for a file that a person opens: without formulas. :func:`unforced` gives it back."""
+def mark_formulas(text: str, delimiter: str) -> str:
+    """Return the text of a cell for a file that a person opens: without formulas. :func:`remove_marks` undoes it."""
     places = _places(text)
     is_formula = _begins_formula(text) or any(text[place - 1] != delimiter for place in places)
-    return _with_marks(text, places, delimiter) if is_formula or unforced(text) != text else text
+    return _with_marks(text, places, delimiter) if is_formula or remove_marks(text) != text else text
 
 
-def kept(text: str, delimiter: str) -> str:
+def protect_for_import(text: str, delimiter: str) -> str:
     """Return the text of a cell for a file that programs read: unchanged, unless an import would change it.
 
-    >>> [kept(text, ",") for text in ("=1+1", "'=1+1")]
+    >>> [protect_for_import(text, ",") for text in ("=1+1", "'=1+1")]
     ['=1+1', "''=1+1"]
     """
-    is_kept = text[:1] not in ("=", MARK) or unforced(text) == text
+    is_kept = text[:1] not in ("=", MARK) or remove_marks(text) == text
     return text if is_kept else _with_marks(text, _places(text), delimiter)
 
 
-def unforced(text: str) -> str:
-    """Return the text of a cell without the marks of :func:`marked`, and without ``="…"``, which spreadsheet programs
-    read as text.
+def remove_marks(text: str) -> str:
+    """Return the text of a cell without the marks of :func:`mark_formulas`, and without ``="…"``, which spreadsheet
+    programs read as text.
 
-    >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
+    >>> remove_marks('="00042"'), remove_marks("'ark:12345/x"), remove_marks("=1+1"), remove_marks("'s-Hertogenbosch")
     ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")
     """
     if text[:2] == '="' and (match := _FORCED.fullmatch(text)):
@@ -81,11 +81,11 @@ def without_formula(cell: str, delimiter: str) -> str:
     """
     begins = _begins_formula(cell) and not cell.startswith(MARK) and not _FORCED.fullmatch(cell)
     splits = any(cell[place - 1] != delimiter and not cell.startswith(MARK, place) for place in _places(cell))
-    return marked(unforced(cell), delimiter) if begins or splits else cell
+    return mark_formulas(remove_marks(cell), delimiter) if begins or splits else cell
 
 
 def may_have_formula(cells: list[str]) -> bool:
-    """Return whether :func:`marked` can change one of the texts of a row. ``cells`` are these texts."""
+    """Return whether :func:`mark_formulas` can change one of the texts of a row. ``cells`` are these texts."""
     whole = "\0".join(["", *cells])
     suspect = _SUSPECT_ASCII if whole.isascii() else _SUSPECT
     return f"\0{MARK}" in whole or "\t" in whole or "\r" in whole or "\n" in whole or suspect.search(whole) is not None

@@ -98,7 +98,7 @@ def read(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> OtherRow | 
             message = Translatable(
                 "a row for a %(kind)s cannot have a value in the column %(column)s",
                 kind=kind,
-                column=validation.shown(column),
+                column=validation.quote(column),
             )
             raise BindingError("row-columns", message)
     return parse(cells.get("identifier", ""), cells, rules)
@@ -133,7 +133,7 @@ def _counter(beginning: str, cells: Mapping[str, str], rules: NamingRules) -> Se
     if counter is None or not COUNTER.fullmatch(name):
         raise BindingError(
             "counter-text",
-            Translatable("the target %(get)s is not a counter", get=validation.shown(cells.get("target", ""))),
+            Translatable("the target %(get)s is not a counter", get=validation.quote(cells.get("target", ""))),
         )
     return Setting(name, str(int(counter[1])))
 
@@ -141,7 +141,7 @@ def _counter(beginning: str, cells: Mapping[str, str], rules: NamingRules) -> Se
 def _uuid(urn: str, cells: Mapping[str, str], rules: NamingRules) -> Setting:
     match = _UUID.fullmatch(urn)
     if match is None:
-        raise BindingError("counter-text", Translatable("%(urn)s is not the URN of a UUID", urn=validation.shown(urn)))
+        raise BindingError("counter-text", Translatable("%(urn)s is not the URN of a UUID", urn=validation.quote(urn)))
     owner = validation.check(cells.get("resource", ""), "resource-text", Translatable("Resource"), MAX_RESOURCE)
     return Setting(f"uuid {match[1].lower()}", owner)
 

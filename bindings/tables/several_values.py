@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ...identifiers.text.translatable import Translatable
-from ..names.validation import shown
+from ..names.validation import quote
 from .columns import Columns
 
 NUMBERS = frozenset({"further_numbers", "former_numbers"})
@@ -52,11 +52,11 @@ def values_in(column: str, text: str) -> list[str]:
     return list(dict.fromkeys(part for each in parts if (part := each.strip()))) or [""]
 
 
-def divided(cells: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+def divide_values(cells: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """Return the cells of a row with the values as they are recorded, and a warning for each cell with several values.
     Of a key with several values, the first one is the key, and the others are further numbers.
 
-    >>> divided({"resource": "A 1 | B 7", "who": "Held||Roe"})[0]
+    >>> divide_values({"resource": "A 1 | B 7", "who": "Held||Roe"})[0]
     {'resource': 'A 1', 'who': 'Held; Roe', 'further_numbers': 'B 7'}
     """
     found = dict(cells)
@@ -80,12 +80,12 @@ def _note(column: str, values: Sequence[str]) -> str:
     if column == _KEY:
         return Translatable(
             "the key %(first)s has further numbers in its cell: %(others)s",
-            first=shown(values[0], 60),
-            others=", ".join(shown(each, 60) for each in values[1:4]),
+            first=quote(values[0], 60),
+            others=", ".join(quote(each, 60) for each in values[1:4]),
         )
     return Translatable(
         "the column %(column)s has %(number)s values: %(values)s",
-        column=shown(column),
+        column=quote(column),
         number=len(values),
-        values=", ".join(shown(each, 60) for each in values[:4]),
+        values=", ".join(quote(each, 60) for each in values[:4]),
     )

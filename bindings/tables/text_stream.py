@@ -47,7 +47,7 @@ class ReadAs:
 
 
 @contextmanager
-def opened(
+def open_lines(
     file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
 ) -> Iterator[Lines]:
     """Open a text file, and yield its lines. A binary file stays open. ``encoding`` is None to detect it: UTF-16 by its
@@ -64,7 +64,7 @@ def opened(
 def name_of(file: str | Path | BinaryIO) -> str:
     """Return the name of a file for messages, in printable ASCII. A file object without a name is "-"."""
     named = file if isinstance(file, (str, Path)) else getattr(file, "name", "-")
-    return validation.shown(str(named), 200)
+    return validation.quote(str(named), 200)
 
 
 def check_encoding(encoding: str) -> str:
@@ -79,7 +79,7 @@ def check_encoding(encoding: str) -> str:
     except (LookupError, UnicodeError, ValueError):
         raise BindingError(
             "encoding-unknown",
-            Translatable("the encoding %(encoding)s is unknown", encoding=validation.shown(encoding)),
+            Translatable("the encoding %(encoding)s is unknown", encoding=validation.quote(encoding)),
         ) from None
 
 
@@ -91,7 +91,7 @@ class Lines:
     def __init__(
         self, stream: BinaryIO, file: str, encoding: str | None = "utf-8", read_as: ReadAs | None = None
     ) -> None:
-        """``file`` is the name in messages, in printable ASCII; ``encoding`` is as for :func:`opened`."""
+        """``file`` is the name in messages, in printable ASCII; ``encoding`` is as for :func:`open_lines`."""
         self._stream = stream
         self.file = file
         self.read_as = ReadAs() if read_as is None else read_as

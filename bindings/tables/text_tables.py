@@ -16,7 +16,7 @@ from ..names.errors import BindingError, TableError
 from . import delimited, formulas
 from .columns import COLUMNS, Columns, Row
 from .delimited import Line
-from .text_stream import Lines, ReadAs, opened
+from .text_stream import Lines, ReadAs, open_lines
 
 Format = Literal["csv", "tsv", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -38,12 +38,13 @@ def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
     for permitted in FORMATS:
         if name == permitted:
             return permitted
-    raise BindingError("format-unknown", Translatable("the format %(name)s is unknown", name=validation.shown(name)))
+    raise BindingError("format-unknown", Translatable("the format %(name)s is unknown", name=validation.quote(name)))
 
 
 class Reader(NamedTuple):
-    """The options for reading a table of bindings. ``encoding`` is None to detect it (:func:`~.text_stream.opened`).
-    ``delimiter`` is None for the comma, semicolon or tab that finds the most columns in the first line.
+    """The options for reading a table of bindings. ``encoding`` is None to detect it
+    (:func:`~.text_stream.open_lines`). ``delimiter`` is None for the comma, semicolon or tab that finds
+    the most columns in the first line.
     """
 
     encoding: str | None = "utf-8"
@@ -71,13 +72,13 @@ def read_rows(
     if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
         raise BindingError(
             "delimiter-unknown",
-            Translatable("the delimiter %(delimiter)s is not allowed", delimiter=validation.shown(reader.delimiter)),
+            Translatable("the delimiter %(delimiter)s is not allowed", delimiter=validation.quote(reader.delimiter)),
         )
     return _read(file, table_format, reader, ReadAs() if read_as is None else read_as)
 
 
 def _read(file: str | Path | BinaryIO, format: Format, reader: Reader, read_as: ReadAs) -> Generator[Row, None, None]:
-    with opened(file, reader.encoding, read_as) as lines:
+    with open_lines(file, reader.encoding, read_as) as lines:
         if format == "jsonl":
             yield from _json_lines(lines, reader.columns)
         else:
@@ -113,7 +114,7 @@ def _read_delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[
     lines.read_as.columns = [name for _, name in columns_in_use]
     nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
     for line, fields in rows_read:
-        cells = [formulas.unforced(field.strip()) for field in fields]
+        cells = [formulas.remove_marks(field.strip()) for field in fields]
         if not any(cells):
             continue
         if len(cells) != number and (len(cells) < number or any(cells[number:])):
@@ -149,7 +150,7 @@ def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
 
 
 def _twice(column: str, file: str, line: int) -> TableError:
-    shown = validation.shown(column)
+    shown = validation.quote(column)
     return TableError(
         "table-column-twice", Translatable("the column %(shown)s occurs twice", shown=shown), file, line, shown
     )
@@ -163,7 +164,7 @@ def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> Tab
         fields,
         names=len(names),
     )
-    column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
+    column = validation.quote(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
     return TableError("table-fields", message, file, line, column)
 
 
@@ -209,7 +210,7 @@ def _cell(key: str, value: Any, lines: Lines) -> str:
     # In Python, unlike in JSON, a bool is an int.
     if key == "redirect" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    shown = validation.shown(key)
+    shown = validation.quote(key)
     raise TableError(
         "table-value", Translatable("the value of %(shown)s is not a text", shown=shown), lines.file, lines.first, shown
     )

@@ -81,12 +81,12 @@ def several(column: str, text: str) -> tuple[str, str] | None:
     return (first, rest) if column == "target" and _ADDRESS.match(first) and _ADDRESS.match(rest) else None
 
 
-def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
+def explain(error: BindingError, cells: Mapping[str, str]) -> BindingError:
     """Return the error to show for a row: a better one if the cause is a cell with several values."""
     about = error_code(error.code).about or ""
     text = cells.get(about, "") if about in ("identifier", "target") else ""
     if len(text) <= naming.MAX_CHARACTERS and (values := several(about, text)):
-        first, rest = (validation.shown(value, 100) for value in values)
+        first, rest = (validation.quote(value, 100) for value in values)
         message = Translatable(
             "the cell %(cell)s has several values: %(first)s, and %(rest)s", cell=about, first=first, rest=rest
         )

@@ -44,7 +44,7 @@ def jobs_command(resume: int | None, as_json: bool, database: str) -> int:
                 exit_code=NO,
             )
         names: dict[int | None, str] = {account.number: account.name for account in accounts.list()}
-        found = [*jobs.stopped()[::-1], *(jobs.watched(job) for job in jobs.unfinished())]
+        found = [*jobs.list_stopped()[::-1], *(jobs.waiting_if_silent(job) for job in jobs.list_unfinished())]
     sheet = Sheet.of(sys.stdout)
     for job in found:
         if as_json:

@@ -182,10 +182,10 @@ def _print_names(names: Iterator[Binding]) -> None:
 
 
 def _print_csv(bindings: Bindings, names: Iterator[Binding]) -> None:
-    from ...bindings.imports.exporting import delimited
+    from ...bindings.imports.exporting import make_converter
 
     with bindings.store.snapshot() as snapshot:
-        table = delimited(snapshot, ",", bom=False)
+        table = make_converter(snapshot, ",", bom=False)
     is_terminal = sys.stdout.isatty()
     for line in (table.header(), *map(table, names)):
         if is_terminal:

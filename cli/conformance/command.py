@@ -152,7 +152,7 @@ def _result_lines(result: RequirementResult) -> Iterator[str]:
 
 
 def _write(file: str, content: bytes) -> None:
-    with writing(file), streams.replaced(file) as stream:
+    with writing(file), streams.replace_file(file) as stream:
         stream.write(content)
 
 
@@ -237,7 +237,7 @@ def _answer_line(line: bytes) -> dict[str, Any]:
 
 
 def _vectors(file: str) -> Iterator[_Vector]:
-    with streams.opened(file) as lines:
+    with streams.open_input(file) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)

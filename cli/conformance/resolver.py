@@ -14,7 +14,7 @@ from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ..errors import CommandError
 from ..options import ALLOW_NETWORK
-from ..sites.reader_requests import REDIRECTS, REQUESTS, ReaderRequest, said
+from ..sites.reader_requests import REDIRECTS, REQUESTS, ReaderRequest, status_text
 from ..sites.requests import UNREACHABLE, RunningSite, unavailable
 
 Outcome = Literal["pass", "fail", "advice"]
@@ -62,7 +62,7 @@ def examine(site: RunningSite, name: str, expected: ExpectedAnswer) -> Iterator[
         if answer is not None and reason is None:
             reason = _reason(row, url, answer, expected)
         outcome: Outcome = "pass" if reason is None else "advice" if row.code in _ADVICE else "fail"
-        words = said(answer) if answer is not None and reason is None else reason or ""
+        words = status_text(answer) if answer is not None and reason is None else reason or ""
         yield RequirementResult(name, row.code, row.reader, row.reference, outcome, request, words)
         if row.code == "browser" and answer is not None:
             values = [text for field, text in answer.fields if field.lower() == _CORS.lower()]
@@ -92,7 +92,7 @@ def _answered(
         if following == url or not following.partition("?")[0].endswith(f"/{plain}"):
             return answer, None
         if "?" in sent and following.count("?") < 1:
-            return answer, f"{said(answer)}: the redirect loses the query"
+            return answer, f"{status_text(answer)}: the redirect loses the query"
         url = following
     raise AssertionError("a loop of hops ends with an answer")
 
@@ -100,9 +100,9 @@ def _answered(
 def _reason(row: ReaderRequest, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> str | None:
     """Return why an answer breaks the requirement of its row, or None."""
     if answer.status in PERMANENT:
-        return f"{said(answer)}: clients keep a permanent redirect, and never ask again"
+        return f"{status_text(answer)}: clients keep a permanent redirect, and never ask again"
     if answer.status >= 500:
-        return f"{said(answer)}: an error of the server"
+        return f"{status_text(answer)}: an error of the server"
     where = answer.field("Location")
     match row.want:
         case "name":
@@ -113,18 +113,18 @@ def _reason(row: ReaderRequest, url: str, answer: SiteAnswer, expected: Expected
         case "description" | "data":
             if where is not None and answer.status in REDIRECTS:
                 is_target = expected.target is not None and _join(url, where) == _join(url, expected.target)
-                return f"{said(answer)}: the resource, not its description" if is_target else None
+                return f"{status_text(answer)}: the resource, not its description" if is_target else None
             if answer.status != 200 or not answer.body:
-                return f"{said(answer)}, not a description"
+                return f"{status_text(answer)}, not a description"
             return _format(answer) if row.want == "data" else None
         case "refusal":
             if answer.status < 300:
-                return f"{said(answer)}: a page for a name that is not bound"
+                return f"{status_text(answer)}: a page for a name that is not bound"
             if where is not None and expected.target is not None and _join(url, where) == expected.target:
-                return f"{said(answer)}: the target of another name"
+                return f"{status_text(answer)}: the target of another name"
         case "preflight":
             if answer.status >= 300 or answer.field(_CORS) is None:
-                return f"{said(answer)}, without permission for other sites"
+                return f"{status_text(answer)}, without permission for other sites"
     return None
 
 

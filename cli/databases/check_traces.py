@@ -232,7 +232,7 @@ def _result_file(name: str) -> Iterator[tuple[list[BulkTraceRow], TextIO]]:
         earlier = [each for each in results if each.verdict not in ("undone", "unclear")]
         if len(whole) < len(content) or len(earlier) < len(results):
             # The results took hours. They must survive a kill and a full disk at any moment.
-            with writing(name), streams.replaced(name) as new:
+            with writing(name), streams.replace_file(name) as new:
                 new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)
     except OSError as error:
         raise CommandError(f"cannot read {name}: {error.strerror or error}", exit_code=NO_INPUT) from None

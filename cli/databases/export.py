@@ -131,7 +131,7 @@ def export_command(
             sys.stdout.flush()
             export(bindings, _standard_output())
         else:
-            with writing(file), streams.replaced(file) as stream:
+            with writing(file), streams.replace_file(file) as stream:
                 written = export(bindings, stream)
             sys.stderr.write(f"{written} written to {display.escape(file)}\n")
     return DONE

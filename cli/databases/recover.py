@@ -14,7 +14,7 @@ from ..errors import DONE, NO, CommandError, write
 from ..log.trust import policy_file_option, vkey_option
 from ..options import actor_option, database_option, json_option, network_options
 from ..output import Sheet, format_count, identifier, words
-from .verify import opened, print_unknown
+from .verify import open_newer, print_unknown
 
 if TYPE_CHECKING:
     from ...bindings.backups.recovery import LostName, RecoveryResult
@@ -71,7 +71,7 @@ def recover_command(
 
     with (
         open_store(database, older=True, reading=dry_run) as bindings,
-        opened(newer, policy_file, vkey, destinations) as source,
+        open_newer(newer, policy_file, vkey, destinations) as source,
     ):
         if newer == database or _is_one_file(bindings.location, source.location):
             raise CommandError(

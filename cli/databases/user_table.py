@@ -188,7 +188,7 @@ class UserTable:
 
     def _write(self, file: str, write_to: Callable[[BinaryIO], None]) -> None:
         try:
-            with streams.replaced(file) as stream:
+            with streams.replace_file(file) as stream:
                 write_to(stream)
         except OSError as error:
             fix = f"{write_remedy(error)}; run the command again: it finds the names by their keys"

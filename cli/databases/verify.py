@@ -16,7 +16,7 @@ from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, CommandError, store_errors, write
 from ..log.monitor import source_of
 from ..log.remote import Client, is_url
-from ..log.trust import policy_file_option, trusted, vkey_option
+from ..log.trust import policy_file_option, read_trust_policy, vkey_option
 from ..options import database_option, json_option, network_options
 from ..output import Sheet, identifier, words
 from ..progress import Progress
@@ -68,7 +68,7 @@ def verify_command(
     with open_store(database, reading=True) as bindings:
         count = sum(_print(finding, sheet, as_json=as_json) for finding in verify(bindings))
         if against is not None:
-            with opened(against, policy_file, vkey, destinations) as newer:
+            with open_newer(against, policy_file, vkey, destinations) as newer:
                 count += sum(_print(finding, sheet, as_json=as_json) for finding in newer.compare(bindings))
                 unknown = [*newer.unknown]
     if not as_json:
@@ -78,13 +78,13 @@ def verify_command(
 
 
 def print_unknown(unknown: Iterable[str], sheet: Sheet) -> None:
-    """Print a line for each thing that the newer data of :func:`opened` cannot know of a database."""
+    """Print a line for each thing that the newer data of :func:`open_newer` cannot know of a database."""
     for each in unknown:
         write(sheet.prose(f"The source does not know: {each}."))
 
 
 @contextmanager
-def opened(place: str, policy_file: str | None, vkey: str | None, destinations: Destinations) -> Iterator[Newer]:
+def open_newer(place: str, policy_file: str | None, vkey: str | None, destinations: Destinations) -> Iterator[Newer]:
     """Open the newer data with which a database is compared: a store, possibly of the schema before, a table, the copy
     of a served file, or a history. It can also be the folder or URL of a log, for which the other parameters are.
     """
@@ -130,7 +130,7 @@ def _of_log(place: str, policy_file: str | None, vkey: str | None, destinations:
     from ...bindings.log.notes.checkpoints import Checkpoint
     from ...bindings.log.notes.notes import SignedNote
 
-    policy = trusted(policy_file, vkey)
+    policy = read_trust_policy(policy_file, vkey)
     if policy is None and is_url(place):
         raise click.UsageError("give the key of the log at this URL with --vkey or --policy")
     with closing(Client(destinations)) as client, Progress("entries") as progress:

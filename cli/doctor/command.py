@@ -15,7 +15,7 @@ import click
 
 from .. import streams
 from ..errors import DONE, NO, UNAVAILABLE, CommandError, write
-from ..log.trust import policy_file_option, trusted
+from ..log.trust import policy_file_option, read_trust_policy
 from ..options import json_option, optional_database_option
 from ..output import Sheet, identifier
 from .finding import HealthFinding
@@ -252,7 +252,7 @@ def _examine_log(
     from ...net import url as weburl
     from . import log, served_log
 
-    policy = trusted(options.policy, None)
+    policy = read_trust_policy(options.policy, None)
     status = log.read_status(database, folder)
     if isinstance(status, HealthFinding):
         yield status

@@ -23,10 +23,10 @@ from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import BadURL, WebURL, parse
 from ..output import format_count
-from ..sites.reader_requests import PROGRAMS, REQUESTS, ReaderRequest, losses, said
+from ..sites.reader_requests import PROGRAMS, REQUESTS, ReaderRequest, losses, status_text
 from ..sites.reader_requests import REDIRECTS as _REDIRECTS
 from .deployment.deployment import Deployment
-from .deployment.probes import GATEWAY, answered_by, parse_echo, redirected
+from .deployment.probes import GATEWAY, answered_by, parse_echo, redirect_prefix
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
 from .in_process import client_of
@@ -95,7 +95,7 @@ def choose(bindings: Bindings) -> list[str]:
     for beginning in beginnings[:_MAX_SHOULDERS]:
         newest += _listed_names(bindings, prefix=beginning)
     with bindings.store.snapshot() as snapshot:
-        _, served = snapshot.served()
+        _, served = snapshot.count_served()
     newest += bindings.store.fetch([served]).values() if served else ()
     longest = max(newest, key=lambda binding: len(binding.target or ""), default=None)
     seen: set[tuple[str, object]] = set()
@@ -217,7 +217,7 @@ class _Check:
         answers = self._reached.by_address(f"{self._mount}/{name}") if is_first and expected is not None else {}
         for address, answer in answers.items():
             if isinstance(answer, SiteAnswer) and not self._is_right(answer, expected, answer):
-                message = f"{_short(name)} is answered by {said(answer)} at the address {address}"
+                message = f"{_short(name)} is answered by {status_text(answer)} at the address {address}"
                 faults.append(("addresses", "error", message, answer))
         if not any(state == "error" for _, state, _, _ in faults):
             yield HealthFinding("url", "name", "ok", _label(name), summary, sent=_short(name), hops=tuple(hops))
@@ -270,7 +270,7 @@ class _Check:
                     answered_by(response),
                 )
             )
-            following = redirected(url, name, response)
+            following = redirect_prefix(url, name, response)
             if following is None or len(hops) > 5:
                 return response
             url = following
@@ -301,7 +301,7 @@ class _Check:
             return self._age(name, answers, expected)
         answers += [self._ask("GET", name) for _ in range(_AGAIN)]
         wrong = [answer for answer in answers if not self._is_right(answer, expected, first)]
-        seen = ", ".join(said(answer) for answer in answers[-_AGAIN:])
+        seen = ", ".join(status_text(answer) for answer in answers[-_AGAIN:])
         response, shown = wrong[-1], _short(name)
         if len(wrong) < len(answers):
             if all(answer.status in GATEWAY and parse_echo(answer) is None for answer in wrong):
@@ -311,7 +311,7 @@ class _Check:
             return "two-databases", "error", message, response
         if expected is None:
             return None
-        difference = f"{shown} is answered by {said(response)}; the database has {said(expected)}"
+        difference = f"{shown} is answered by {status_text(response)}; the database has {status_text(expected)}"
         fresh = self._ask("GET", f"{name}?utm_source=ararat-doctor-{secrets.token_hex(4)}")
         if self._is_right(fresh, expected, first):
             message = f"{difference}. A request that no cache has stored gets the right answer"
@@ -454,7 +454,7 @@ class _Check:
             if right is None:
                 is_same = "?" in sent and _signature(answer) == _signature(first)
                 if is_same and row.want == "description" and 300 <= answer.status < 400:
-                    message = f"{asked} is answered by {said(answer)}, like the name without the query"
+                    message = f"{asked} is answered by {status_text(answer)}, like the name without the query"
                     yield cause, "error", message, answer
                 if row.want != "name":
                     continue
@@ -570,7 +570,7 @@ class _Check:
         agrees = "as in the database" if expected is not None else "the same each time"
         if expected is not None and expected.body == _SERVED:
             return f"The site answers by {first.status}."
-        return f"{said(first)}, {agrees}."
+        return f"{status_text(first)}, {agrees}."
 
 
 _LABELS: dict[Cause, str] = {

@@ -15,7 +15,7 @@ from ..bindings.stores import open_store, require_database
 from ..errors import DONE, NO, CommandError, store_errors, write
 from ..options import database_option, json_option, network_options, test_naans_option
 from ..output import Sheet, format_count, words
-from .trust import policy_file_option, trusted
+from .trust import policy_file_option, read_trust_policy
 
 if TYPE_CHECKING:
     from ...bindings.log.witnesses.cosigning import Witnessing
@@ -216,7 +216,7 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
 
 
 def _witnessing(policy_file: str | None, quorum: str, destinations: Destinations) -> Witnessing | None:
-    policy = trusted(policy_file, None)
+    policy = read_trust_policy(policy_file, None)
     if policy is None:
         return None
     from ...bindings.log.witnesses.cosigning import Witnessing

@@ -15,7 +15,7 @@ from ..options import check_file, network_options
 from ..output import Sheet, format_count, words
 from ..progress import Progress
 from .remote import Client, RemoteLog, is_url, read_file
-from .trust import policy_file_option, trusted, vkey_option
+from .trust import policy_file_option, read_trust_policy, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.monitor import LastSeen, LogSource, Monitor
@@ -65,7 +65,7 @@ def monitor_command(
     from ...bindings.log.verification.policy import Party, Policy
 
     last = _last_seen(state_file)
-    policy = trusted(policy_file, vkey)
+    policy = read_trust_policy(policy_file, vkey)
     if policy is None and last is None:
         raise click.UsageError(
             "give the trusted log with --policy or --vkey, or the file of an earlier run with --state"
@@ -82,7 +82,7 @@ def monitor_command(
             elif count <= _MOST:
                 write(Sheet.of(sys.stdout).prose(f"{finding.place}: {finding.message} ({finding.code})", style="error"))
     if state_file is not None and monitor.is_consistent and monitor.seen is not None:
-        with writing(words(state_file)), streams.replaced(state_file) as stream:
+        with writing(words(state_file)), streams.replace_file(state_file) as stream:
             stream.write(bytes(monitor.seen))
     if as_json:
         streams.dump(_summary(monitor, count))

@@ -31,7 +31,7 @@ vkey_option: Callable[..., Any] = click.option(
 )
 
 
-def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
+def read_trust_policy(policy_file: str | None, vkey: str | None) -> Policy | None:
     """Return the trusted logs and witnesses of ``--policy`` (a path) or ``--vkey`` (a public key), or None without
     both. Raises :class:`CommandError` for a wrong value or a missing package, and click.UsageError with both.
     """

@@ -14,7 +14,7 @@ from ..errors import DONE, NO, CommandError, read_name, write
 from ..options import network_options
 from ..output import Sheet, format_count, words
 from .remote import Client, is_url, read_file
-from .trust import policy_file_option, trusted, vkey_option
+from .trust import policy_file_option, read_trust_policy, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.name_proof import ProvedEntry
@@ -61,7 +61,7 @@ def verify_name_command(
     from ...bindings.names import naming
 
     key = naming.key(read_name(identifier))
-    policy = trusted(policy_file, vkey)
+    policy = read_trust_policy(policy_file, vkey)
     if policy is None:
         raise click.UsageError("give the trusted log with --policy or --vkey")
     if proof is None and not is_url(identifier):

@@ -1,6 +1,6 @@
 """The folder of the registry tables that a user has installed with ``ararat registry update``.
-The command ``ararat`` adds it with :func:`consulted`. By default, :mod:`ararat.identifiers.registries` uses only its
-built-in tables. A WSGI application can add a folder with ``registries.use(Path(...))``.
+The command ``ararat`` adds it with :func:`use_user_tables`. By default, :mod:`ararat.identifiers.registries` uses only
+its built-in tables. A WSGI application can add a folder with ``registries.use(Path(...))``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys
 
 
 @contextmanager
-def consulted() -> Iterator[None]:
+def use_user_tables() -> Iterator[None]:
     """Use the tables of the user (:func:`registry_folder`) before the built-in ones, until the ``with`` block ends.
     Then print an error for each table that could not be read.
     """

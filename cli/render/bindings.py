@@ -60,7 +60,7 @@ def binding_lines(
         yield from sheet.field("Scope", "the site also serves all names below this one")
     from ...bindings.names.metadata import metadata
 
-    recorded = metadata.shortened(binding.metadata)
+    recorded = metadata.shorten_names(binding.metadata)
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in recorded.items()])
     # ARK-007: without a statement nothing is called persistent.
     inherited = inherited or {}
@@ -190,7 +190,7 @@ def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, st
         if field.name != "target":
             yield field.name, old or "none", new or "none"
     for olds, news, label in (
-        (metadata.shortened(before.metadata), metadata.shortened(after.metadata), "{}"),
+        (metadata.shorten_names(before.metadata), metadata.shorten_names(after.metadata), "{}"),
         (before.alternates, after.alternates, "target[{}]"),
         (before.numbers, after.numbers, "{} numbers"),
     ):

@@ -217,7 +217,7 @@ def _same_as(report: Report, sheet: Sheet) -> Iterator[str]:
 def _facts(report: Report, sheet: Sheet, site: SiteRecord | None) -> Iterator[str]:
     from ...webapp.report import facts
 
-    known = facts.known(report) if site is None else facts.known(report, site.promises)
+    known = facts.collect_facts(report) if site is None else facts.collect_facts(report, site.promises)
     for number, source in enumerate(known):
         if number:
             yield ""

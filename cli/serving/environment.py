@@ -107,13 +107,13 @@ def _options() -> dict[str, Any]:
 
 
 def _open_bindings(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], None] | None]:
-    from .serve import StoreOption, exposed, open_access_log, opened
+    from .serve import StoreOption, find_exposed_files, open_access_log, open_store
 
     store = StoreOption(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
     creates = options["create"] and options["only"] != "names"
     given = {name: options[name] for name in ("state", "test_naans", "read_seconds", "search_seconds", "search_names")}
-    bindings = opened(store, policy, create=creates, **given)
-    for each in exposed(store, bindings, options) if options["only"] != "names" else ():
+    bindings = open_store(store, policy, create=creates, **given)
+    for each in find_exposed_files(store, bindings, options) if options["only"] != "names" else ():
         _log.warning("%s; run: %s", each.message, each.fix)
     return bindings, _open.enter_context(open_access_log(options["access_log"]))

@@ -42,10 +42,10 @@ class Mounts:
         whole = (mount for mount in self._paths if path == mount or path.startswith(f"{mount}/"))
         return next(whole, None) or self._of_hosts.get(_host(host), "")
 
-    def divided(self, path: str, host: str) -> tuple[str, str]:
+    def split_path(self, path: str, host: str) -> tuple[str, str]:
         """Return the mount of a request and the path below it.
 
-        >>> Mounts(["https://example.org/ids"]).divided("/ids/desk", "127.0.0.1:8000")
+        >>> Mounts(["https://example.org/ids"]).split_path("/ids/desk", "127.0.0.1:8000")
         ('/ids', '/desk')
         """
         mount = self.of(path, host)
@@ -64,7 +64,7 @@ class MountedWSGI:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if not environ.get("SCRIPT_NAME") and is_path(path):
-            found = self._mounts.divided(path, environ.get("HTTP_HOST", ""))
+            found = self._mounts.split_path(path, environ.get("HTTP_HOST", ""))
             environ["SCRIPT_NAME"], environ["PATH_INFO"] = found
         return self._app(environ, start_response)
 

@@ -85,7 +85,7 @@ class RequestParser(HTTPRequestParser):
         codings = _CODINGS.findall(header_plus)
         if codings and (self.version == "1.0" or len(codings) > 1 or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Transfer-Encoding in HTTP/1.0, twice, or together with Content-Length")
-        self.below = self._mounts.divided(self.path, self.headers.get("HOST", ""))[1]
+        self.below = self._mounts.split_path(self.path, self.headers.get("HOST", ""))[1]
         if isinstance(self.body_rcv, FixedStreamReceiver | ChunkedReceiver):
             self._limit_body(self.body_rcv)
 

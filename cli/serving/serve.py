@@ -99,7 +99,7 @@ def serve_command(
         _listener(host, port) as listener,
         _store(database, table) as store,
         store_errors(),
-        opened(
+        open_store(
             store,
             next(iter(profiles), None),
             create=create and not is_names,
@@ -151,7 +151,7 @@ def serve_command(
             write(shown)
             sys.stdout.flush()
             if not store.is_demo and not is_names:
-                exposed_files.warn(exposed(store, bindings, options))
+                exposed_files.warn(find_exposed_files(store, bindings, options))
                 sys.stderr.flush()
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
@@ -292,7 +292,7 @@ def _print_kept(file: Path) -> None:
         sys.stdout.flush()
 
 
-def opened(
+def open_store(
     store: StoreOption,
     profile: Profile | None,
     *,
@@ -332,7 +332,9 @@ def opened(
     return bindings
 
 
-def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
+def find_exposed_files(
+    store: StoreOption, bindings: Bindings, options: Mapping[str, Any]
+) -> list[exposed_files.ExposedFile]:
     """Return the files of a database with accounts, and those with secrets, that other users can read."""
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]
@@ -344,7 +346,7 @@ def _warn_of_served(bindings: Bindings) -> None:
 
     try:
         with bindings.store.snapshot() as snapshot:
-            number, example = snapshot.served()
+            number, example = snapshot.count_served()
     except BindingsUnavailable:
         # The resolver logs this error with the first request.
         return

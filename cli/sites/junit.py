@@ -41,5 +41,5 @@ def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
 
 def write_junit(file: str, suite: str, cases: Sequence[JUnitCase]) -> None:
     """Write a JUnit report to a file. Raises :class:`~ararat.cli.errors.CommandError` if it cannot be written."""
-    with writing(file), streams.replaced(file) as stream:
+    with writing(file), streams.replace_file(file) as stream:
         stream.write(document(suite, cases))

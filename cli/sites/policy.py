@@ -118,7 +118,7 @@ class _Check:
         self._listed = listed
 
     def all(self, robots: Robots, pages: list[SitePage]) -> Iterator[PageResult]:
-        yield from self.reserved(robots)
+        yield from self.check_reserved_paths(robots)
         yield from self._site.each(pages, self.page)
 
     def page(self, page: SitePage) -> PageResult:
@@ -163,7 +163,7 @@ class _Check:
             for each in self._profile.temporary_paths
         )
 
-    def reserved(self, robots: Robots) -> Iterator[PageResult]:
+    def check_reserved_paths(self, robots: Robots) -> Iterator[PageResult]:
         """Yield the paths that are reserved for a resolver, with whether another application answers them."""
         base = self._site.url.target.rstrip("/")
         probes = [_PROBES.get(scheme, f"{scheme}:ararat-policy-check") for scheme in self._profile.reserved_schemes]
@@ -264,7 +264,7 @@ def _write_state(
         if result.status is not None and result.status < 400 and "ararat-policy-check" not in result.url:
             pages.setdefault(result.url, {"status": result.status, "location": result.location})
     document = {"version": _STATE_VERSION, "site": site.address, "pages": pages}
-    with writing(name), streams.replaced(name) as stream:
+    with writing(name), streams.replace_file(name) as stream:
         stream.write(json.dumps(document, indent=1).encode("ascii"))
 
 

@@ -151,10 +151,10 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
     ['404, not 302 to https://a.example/']
     """
     if answer.status != right.status:
-        yield Loss("status", f"{said(answer)}, not {said(right)}")
+        yield Loss("status", f"{status_text(answer)}, not {status_text(right)}")
         return
     if answer.status in REDIRECTS and answer.field("Location") != right.field("Location"):
-        yield Loss("location", f"{said(answer)}, not {said(right)}")
+        yield Loss("location", f"{status_text(answer)}, not {status_text(right)}")
         return
     if right.media_type and not answer.media_type:
         yield Loss("field", f"Content-Type is missing; Ararat sends {_excerpt(right.media_type)}")
@@ -163,7 +163,7 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
     another = right.status >= 400 and answer.media_type != right.media_type
     if another or (code is not None and answer.problem.get("code") != code):
         yield Loss(
-            "body", f"{said(answer)} with another body ({_excerpt(answer.media_type)}), not the reason of Ararat"
+            "body", f"{status_text(answer)} with another body ({_excerpt(answer.media_type)}), not the reason of Ararat"
         )
         return
     if right.status == 200 and answer.media_type != right.media_type:
@@ -172,7 +172,9 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
     # A page of Ararat has these fields in each design.
     kept = ("Content-Language", "Access-Control-Expose-Headers")
     if all(right.field(name) and not answer.field(name) for name in kept):
-        yield Loss("body" if right.status >= 400 else "status", f"{said(answer)} with another page, not that of Ararat")
+        yield Loss(
+            "body" if right.status >= 400 else "status", f"{status_text(answer)} with another page, not that of Ararat"
+        )
         return
     for name in _ONCE:
         values = [value for field, value in answer.fields if field.lower() == name.lower()]
@@ -200,7 +202,7 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
         yield Loss("language", f"the language is {_excerpt(said_language)}, not {_excerpt(language)}")
 
 
-def said(answer: SiteAnswer) -> str:
+def status_text(answer: SiteAnswer) -> str:
     """Return the status of an answer, with its Location or the code of its problem document, for a person."""
     where = answer.field("Location")
     if where and 300 <= answer.status < 400:

@@ -66,7 +66,7 @@ class AtomFeed:
             "atom.xml",
             address=self._address,
             prefix=self._prefix,
-            author=self._bindings.branding.current().over(self._branding).institution
+            author=self._bindings.branding.current().with_defaults(self._branding).institution
             or urlsplit(self._prefix).hostname,
             version=__version__,
             own=self._page(after),

@@ -97,12 +97,12 @@ class Feeds:
             # The same request would be too broad again, so there is no Retry-After.
             return refusal(422, "This list reads too many names. Request a shorter period, or a set.")
         except BindingsUnavailable as error:
-            self._availability.failed(str(error))
+            self._availability.log_failure(str(error))
             answer = refusal(503, "The names cannot be read now. Try again later.")
             answer.headers.append(("Retry-After", RETRY_AFTER))
             return answer
         if self._availability.failing:
-            self._availability.succeeded()
+            self._availability.log_success()
         return answer
 
 

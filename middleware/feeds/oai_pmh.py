@@ -128,7 +128,7 @@ class OaiPmh:
     def _identity(self) -> dict[str, Any]:
         page = self._bindings.list_names(self._selection(sort="changed"), limit=10)
         earliest = utc_seconds(page.names[0].recorded_at) if page.names else _EPOCH
-        branding = self._bindings.branding.current().over(self._branding)
+        branding = self._bindings.branding.current().with_defaults(self._branding)
         address = contact_address(branding.contact or "") or ""
         email = address.removeprefix("mailto:")
         if not address.startswith("mailto:") or not _EMAIL.fullmatch(email):

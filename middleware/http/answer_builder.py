@@ -390,7 +390,7 @@ class AnswerBuilder:
     def _page(self, view: VisitorPage, headers: Headers, request: Request) -> bytes:
         """Return a public page in the language of the visitor, and add its fields to the header."""
         language = preferred_language(request.accepted.languages, self._languages)
-        branding = self._branding().over(self._settings.branding)
+        branding = self._branding().with_defaults(self._settings.branding)
         site = Presentation(language=language, branding=branding, root=request.root)
         headers.append(("Content-Language", language))
         headers.append(("Content-Security-Policy", templates.content_security_policy(site)))

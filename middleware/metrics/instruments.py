@@ -122,7 +122,7 @@ class Metrics:
             if key is None:
                 return OTHER
             try:
-                record = next(self._records().above(key), None)
+                record = next(self._records().records_of(key), None)
             except BindingsUnavailable:
                 # Names can be read without the records.
                 record = None

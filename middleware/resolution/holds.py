@@ -62,15 +62,15 @@ def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution
 def _find(resolution: Resolution, holds: Holds, now: datetime) -> Hold | None:
     identifier, binding, record = resolution.below or resolution.identifier, resolution.binding, resolution.record
     if resolution.outcome == "prefix" and record is not None:
-        return narrowest([record.hold, holds.over(record.prefix, now)], now)
+        return narrowest([record.hold, holds.hold_for(record.prefix, now)], now)
     # The hold of a container is that of its binding, which can be newer than those in memory.
     of = resolution.container if binding is not None and resolution.container else binding and binding.identifier
     own = None if binding is None or binding.hold is None else binding.hold._replace(of=of or binding.identifier)
     if identifier is not None:
         above = withdrawing_keys(identifier) if isinstance(identifier, Ark) else ()
         read = of if resolution.rule is None else None
-        return narrowest([own, holds.over(naming.key(identifier), now, above, read=read)], now)
-    return narrowest([own, holds.over(_beginning(resolution.given), now)], now)
+        return narrowest([own, holds.hold_for(naming.key(identifier), now, above, read=read)], now)
+    return narrowest([own, holds.hold_for(_beginning(resolution.given), now)], now)
 
 
 def _begins(resolution: Resolution, holds: Holds, now: datetime) -> datetime | None:

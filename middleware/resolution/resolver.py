@@ -273,7 +273,7 @@ def _unbound(request: ResolutionRequest, container: str | None, settings: Settin
 
 
 def _unknown(request: ResolutionRequest, container: str | None, message: str | None, prefixes: Prefixes) -> Resolution:
-    record = next(prefixes().above(request.key), None)
+    record = next(prefixes().records_of(request.key), None)
     return _refuse(request, "not-bound", container=container, message=message, record=record)
 
 

@@ -81,7 +81,7 @@ class Description(Formatted):
         texts = {**self.inherited.texts, **self.binding.metadata}
         # An availability is a statement, too.
         implied = texts.get("erc.availability", NO_STATEMENT)
-        return metadata.shortened({"erc.persistence": implied, **texts})
+        return metadata.shorten_names({"erc.persistence": implied, **texts})
 
     @property
     def _with_kernel(self) -> dict[str, str]:

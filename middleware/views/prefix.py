@@ -62,7 +62,7 @@ class PrefixDescription(Formatted):
     @property
     def elements(self) -> dict[str, str]:
         """The persistence statements of the prefix, and those of shorter prefixes, by short names."""
-        return metadata.shortened({**self.inherited.texts, **self.record.statements})
+        return metadata.shorten_names({**self.inherited.texts, **self.record.statements})
 
     @property
     def meanings(self) -> dict[str, str]:

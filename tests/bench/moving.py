@@ -58,7 +58,7 @@ def stored(size: int) -> Iterator[tuple[int, list[Row]]]:
 
 
 def as_stored(identifier: str, target: str) -> Row:
-    return row_of(rows.fields({"identifier": identifier, "target": target}).first(NOW))
+    return row_of(rows.fields({"identifier": identifier, "target": target}).create_binding(NOW))
 
 
 class Watch:

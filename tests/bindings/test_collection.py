@@ -481,7 +481,7 @@ def test_the_clock_of_the_history_can_be_replaced(database: str, open_store: Cal
 
 def test_a_snapshot_counts_the_live_names_that_the_site_serves(bindings: Bindings, tmp_path: Path) -> None:
     with bindings.store.snapshot() as snapshot:
-        assert snapshot.served() == (0, None)
+        assert snapshot.count_served() == (0, None)
     for name in ("b", "a", "gone"):
         bindings.bind(f"ark:12345/{name}", "/about", kind="served")
     bindings.withdraw("ark:12345/gone")
@@ -495,7 +495,7 @@ def test_a_snapshot_counts_the_live_names_that_the_site_serves(bindings: Binding
     with open_bindings(table) as of_file:
         for each in (bindings, of_file):
             with each.store.snapshot() as snapshot:
-                assert snapshot.served() == (2, "ark:12345/a")
+                assert snapshot.count_served() == (2, "ark:12345/a")
 
 
 def test_bindings_have_few_public_names(bindings: Bindings) -> None:

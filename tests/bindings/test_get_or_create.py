@@ -32,7 +32,7 @@ def wanted(key: str, shoulder: str = SHOULDER) -> MintedChange:
         from ararat.bindings.changes import NameChange
 
         fields = Fields(status="reserved", resource=key).for_name(name)
-        return NameChange(name, lambda _, now: [assignment.first(fields, now)])
+        return NameChange(name, lambda _, now: [assignment.create(fields, now)])
 
     return MintedChange(shoulder, change, key)
 

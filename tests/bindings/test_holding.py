@@ -281,11 +281,15 @@ def test_an_end_that_another_program_wrote_stops_no_other_name(
 def test_a_long_name_is_compared_with_the_length_of_the_held_names() -> None:
     found = Holds([Hold("ark:12345/x", END, "why"), Hold("urn:nbn:de:x", END, "why")])
     long = f"ark:12345/x{'/a' * 100_000}"
-    assert found.over(long, NOW) == Hold("ark:12345/x", END, "why")
-    assert found.over("ark:12345/x.pdf", NOW) == found.over("ark:12345/x/p", NOW) == found.over("ark:12345/x", NOW)
+    assert found.hold_for(long, NOW) == Hold("ark:12345/x", END, "why")
+    assert (
+        found.hold_for("ark:12345/x.pdf", NOW)
+        == found.hold_for("ark:12345/x/p", NOW)
+        == found.hold_for("ark:12345/x", NOW)
+    )
     # A URN contains no other names.
-    assert found.over("urn:nbn:de:x/1", NOW) is None
-    assert found.over("ark:12345/x1", NOW) is found.over("ark:12345/x", END) is None
+    assert found.hold_for("urn:nbn:de:x/1", NOW) is None
+    assert found.hold_for("ark:12345/x1", NOW) is found.hold_for("ark:12345/x", END) is None
 
 
 @pytest.mark.one_setup

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ararat.cli.streams import replaced
+from ararat.cli.streams import replace_file
 
 
 def test_a_file_is_replaced_after_a_complete_write(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b"old")
     path.chmod(0o640)
-    with replaced(str(path)) as stream:
+    with replace_file(str(path)) as stream:
         stream.write(b"new")
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
@@ -27,7 +27,7 @@ def test_a_failure_keeps_the_old_file(tmp_path: Path) -> None:
     path.write_bytes(b"old")
 
     def fail() -> None:
-        with replaced(str(path)) as stream:
+        with replace_file(str(path)) as stream:
             stream.write(b"new")
             raise ZeroDivisionError
 
@@ -41,7 +41,7 @@ def test_a_symbolic_link_remains_a_link(tmp_path: Path) -> None:
     (tmp_path / "target.csv").write_bytes(b"old")
     link = tmp_path / "link.csv"
     link.symlink_to("target.csv")
-    with replaced(str(link)) as stream:
+    with replace_file(str(link)) as stream:
         stream.write(b"new")
     assert link.is_symlink()
     assert (tmp_path / "target.csv").read_bytes() == b"new"
@@ -54,7 +54,7 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
-    with replaced(str(pipe)) as stream:
+    with replace_file(str(pipe)) as stream:
         stream.write(b"new")
     reader.join(10)
     assert read == [b"new"]

@@ -235,7 +235,7 @@ def test_texts_of_responders_are_never_shown_raw(row, play, read_page):
     events = play(RESPONDERS[row]).events
     for place, event in enumerate(events):
         with app.test_request_context("/"):
-            shown = Fragments(app.jinja_env, None).shown(event, events[: place + 1])
+            shown = Fragments(app.jinja_env, None).render_event(event, events[: place + 1])
         page = read_page(shown)
         assert page.all("script") == []
         assert [link for link in page.all("a") if link.attributes["href"].startswith("javascript:")] == []

@@ -189,7 +189,7 @@ class Bound:
                 status="withdrawn" if kind == "withdrawn" else "live",
                 spelling=key,
                 key=key,
-            ).first(datetime(2026, 10, 4, 12, tzinfo=UTC))
+            ).create_binding(datetime(2026, 10, 4, 12, tzinfo=UTC))
             for key, kind in self.kinds.items()
             if key in self.asked[-1]
         }
@@ -218,7 +218,7 @@ class Bound:
 def _no_requests_to_targets(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """A form that makes a name public requests its target. Only some tests let it."""
     if "requests_to_targets" not in request.fixturenames:
-        monkeypatch.setattr("ararat.webapp.desk.before_public.sampled", lambda targets: [])
+        monkeypatch.setattr("ararat.webapp.desk.before_public.request_sample", lambda targets: [])
 
 
 @pytest.fixture

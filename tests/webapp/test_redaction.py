@@ -224,13 +224,13 @@ def uploaded(site: Site) -> None:
         chosen[select] = selected[1] if selected else ""
     site.post(f"{path}/columns", chosen)
     jobs = site.app.extensions["ararat_imports"].jobs
-    while jobs.unfinished():
+    while jobs.list_unfinished():
         time.sleep(0.01)
     # The table has no headings, so that the first row is taken for them.
     content = f"{NAME};{site.text('headings of an upload')};/1\n{NAME};x;/1\n".encode()
     path = site.post("/desk/tables", {"file": (io.BytesIO(content), "b.csv")}).location.removesuffix("/columns")
     site.post(f"{path}/columns", {"column-0": "identifier", "column-1": "who", "column-2": "target"})
-    while jobs.unfinished():
+    while jobs.list_unfinished():
         time.sleep(0.01)
 
 

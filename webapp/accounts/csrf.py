@@ -26,7 +26,7 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 def form_token() -> str:
     """Return the token for the forms of the current page. If the browser did not send a cookie, set one."""
-    return derived(cookies.session_id() or cookies.form_id(), "csrf")
+    return derive(cookies.session_id() or cookies.form_id(), "csrf")
 
 
 def require_own_form() -> None:
@@ -37,7 +37,7 @@ def require_own_form() -> None:
     given = request.headers.get(HEADER) or (request.form.get(FIELD) if request.mimetype in _FORMS else None) or ""
     # A page of a subdomain can set the cookie of forms on http. It cannot set that of the session, which is random.
     known = cookies.session_id() or cookies.known_form_id()
-    if known is None or not hmac.compare_digest(derived(known, "csrf").encode(), given.encode("utf-8", "replace")):
+    if known is None or not hmac.compare_digest(derive(known, "csrf").encode(), given.encode("utf-8", "replace")):
         raise HTTPRefusal(
             403,
             "csrf",
@@ -56,10 +56,10 @@ def require_own_page() -> None:
         )
 
 
-def derived(cookie: str, purpose: str) -> str:
+def derive(cookie: str, purpose: str) -> str:
     """Return 64 hexadecimal digits that need the secret text of a cookie. ``purpose`` names their use, such as "csrf".
 
-    >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
+    >>> derive("a", "csrf") == derive("a", "csrf"), derive("a", "csrf") == derive("a", "state")
     (True, False)
     """
     return hmac.digest(cookie.encode(), purpose.encode("utf-8", "replace"), "sha256").hex()

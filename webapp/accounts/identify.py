@@ -125,8 +125,8 @@ def _of_provider(known: Accounts, token: str, address: str | None) -> Caller:
         sentence = Translatable(
             "The token is valid, but its issuer %(issuer)s and subject %(subject)s are not linked to the enabled "
             "account of a program.",
-            issuer=validation.shown(issuer, 200),
-            subject=validation.shown(subject, 200),
+            issuer=validation.quote(issuer, 200),
+            subject=validation.quote(subject, 200),
         )
         raise unauthorized("token-invalid", sentence)
     return found

@@ -266,7 +266,7 @@ def read_name(text: str) -> str:
     name = text.lower() if text.isascii() else text
     if not _NAME.fullmatch(name):
         raise AccountError(
-            "account-name", Translatable("%(text)s is not a name of an account", text=validation.shown(text))
+            "account-name", Translatable("%(text)s is not a name of an account", text=validation.quote(text))
         )
     return name
 
@@ -276,7 +276,7 @@ def read_role(text: str) -> Role:
     for role in ROLES:
         if text == role:
             return role
-    raise AccountError("account-role", Translatable("there is no role %(text)s", text=validation.shown(text)))
+    raise AccountError("account-role", Translatable("there is no role %(text)s", text=validation.quote(text)))
 
 
 def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
@@ -289,7 +289,7 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
     found = [*texts]
     for text in found:
         if text not in RIGHTS:
-            raise AccountError("token-right", Translatable("there is no right %(text)s", text=validation.shown(text)))
+            raise AccountError("token-right", Translatable("there is no right %(text)s", text=validation.quote(text)))
     if not found:
         raise AccountError("token-right", Translatable("the token would have no right"))
     return tuple(right for right in RIGHTS if right in found)

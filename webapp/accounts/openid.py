@@ -85,9 +85,9 @@ class OpenID:
         """Return the subject of the user who signed in at the provider, with the ``code`` in its redirect.
         The other values are those of :meth:`authorization_url`. Raises NotConfirmed and ProviderUnavailable.
         """
-        return self.confirmed(redirect_uri=redirect_uri, code=code, nonce=nonce, verifier=verifier).subject
+        return self.confirm(redirect_uri=redirect_uri, code=code, nonce=nonce, verifier=verifier).subject
 
-    def confirmed(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> Confirmed:
+    def confirm(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> Confirmed:
         """Return the subject of the user, as :meth:`subject` does, and the verified value of :attr:`claim`.
         It is that of the ID token, or else of the endpoint of user information for the same subject.
         """

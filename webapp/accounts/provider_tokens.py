@@ -114,7 +114,7 @@ class ProviderTokens:
             raise TokenRefused(
                 Translatable(
                     "The audience (aud) of the token is not %(audience)s. Ask the provider for a token with it.",
-                    audience=validation.shown(self.audience, 200),
+                    audience=validation.quote(self.audience, 200),
                 )
             )
         if _time(claims, "exp") <= now:

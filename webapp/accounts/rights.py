@@ -1,5 +1,6 @@
 """The rights of tokens: what a token can do, if it can do less than its account.
-The fields that a change sets decide which rights it needs (:func:`needed`), so that each interface asks for the same.
+The fields that a change sets decide which rights it needs (:func:`find_needed_rights`), so that each interface asks for
+the same.
 
 >>> RIGHTS["relocate"].action, RIGHTS["relocate"].label
 ('change targets', 'Change targets')
@@ -75,7 +76,7 @@ def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
     return list(dict.fromkeys(found))
 
 
-def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
+def find_needed_rights(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
     """Return the rights that a change of a name needs, all of them; none for a change without effect. ``before`` is
     None for a new name. A minted name needs "mint"; a chosen one, the first target and the publication need "bind".
     Another target needs "relocate", other metadata "describe". The end of a name, its return, and its hold need

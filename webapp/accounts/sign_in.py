@@ -56,7 +56,7 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
                 attempts.write()
                 is_right = passwords.verify(stored, password) and account is not None
                 if is_right:
-                    attempts.succeeded()
+                    attempts.record_success()
                 attempts.write(None if is_right else _failure(accounts, account, address))
                 return is_right
         except TooManyAttempts:
@@ -66,7 +66,7 @@ def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -
             attempts.write_later()
             raise passwords.PasswordsBusy from None
 
-    is_right = _checks.shared(_credential(name, stored, password), check, attempts, address)
+    is_right = _checks.share(_credential(name, stored, password), check, attempts, address)
     if not (is_right and account and stored):
         raise WrongPassword
     if passwords.needs_rehash(stored):
@@ -89,7 +89,7 @@ class _Checks:
     def forget(self) -> None:
         self._running: dict[bytes, Future[bool]] = {}
 
-    def shared(self, credential: bytes, check: Callable[[], bool], attempts: Attempts, address: str | None) -> bool:
+    def share(self, credential: bytes, check: Callable[[], bool], attempts: Attempts, address: str | None) -> bool:
         """Return the result of ``check``, or that of a running check of the same credential."""
         own = Future[bool]()
         with self._lock:
@@ -114,7 +114,7 @@ class _Checks:
         except (concurrency.Busy, CancelledError, TimeoutError):
             raise passwords.PasswordsBusy from None
         if is_right:
-            attempts.succeeded()
+            attempts.record_success()
             attempts.write_later()
         return is_right
 

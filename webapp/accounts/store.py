@@ -25,7 +25,7 @@ from . import audit, passwords
 from .model import Account, AccountError, Caller, Preferences, read_name, read_prefix, read_role
 from .records import rows
 from .records.attempts import Unwritten, failed_attempts, forget_attempts, name_hash
-from .records.database import CLOCK_SKEW, end_sessions, find, locked, of_program, secret_hash
+from .records.database import CLOCK_SKEW, end_sessions, find, lock_account, of_program, secret_hash
 from .records.identities import Identities, set_tokens
 from .records.sessions import Sessions
 from .records.tokens import Tokens
@@ -38,7 +38,7 @@ FRESH_SECONDS = 1.0
 """The time for which :meth:`Accounts.exist` keeps its result."""
 
 ASK_AGAIN_SECONDS = 10.0
-"""The time after which :meth:`Accounts.existed` asks a database again that did not answer."""
+"""The time after which :meth:`Accounts.last_known_existence` asks a database again that did not answer."""
 
 LINK_HOURS = 72
 """The time in hours for which a one-time link is valid."""
@@ -87,7 +87,7 @@ class Accounts:
             return known
         return self._set_existence(bool(self.read(rows.ANY_ACCOUNT)))
 
-    def existed(self) -> bool:
+    def last_known_existence(self) -> bool:
         """Return what :meth:`exist` returns, or what it returned last while the database does not answer.
         Then one thread asks it again after :data:`ASK_AGAIN_SECONDS`, and no other one waits.
         """
@@ -100,7 +100,7 @@ class Accounts:
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
         """Return an account, also a disabled one, or None. Raises AccountError (``account-name``) for other texts."""
-        found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
+        found = rows.read_accounts(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
     def run_in_transaction(self, change: Callable[[Connection], T]) -> T:
@@ -140,7 +140,7 @@ class Accounts:
         name = read_name(name)
 
         def write(connection: Connection) -> Account:
-            outcome = change(connection, locked(connection, name))
+            outcome = change(connection, lock_account(connection, name))
             audit.record(connection, by, operation, name, outcome, when=self.bindings.now())
             return find(connection, name)
 
@@ -197,7 +197,7 @@ class Accounts:
 
     def list(self) -> list[Account]:
         """Return all accounts in the order of their names, also disabled ones."""
-        return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
+        return [found.account for found in rows.read_accounts(self.read(rows.ACCOUNTS))]
 
     def current(self, name: str, token: int | None) -> Caller | None:
         """Return the caller with the number of a token, or with the account ``name`` if ``token`` is None. None if the
@@ -250,7 +250,7 @@ class Accounts:
                     Translatable(
                         "%(account)s has no grant for %(prefix)s",
                         account=account.name,
-                        prefix=validation.shown(granted),
+                        prefix=validation.quote(granted),
                     ),
                 )
             return granted
@@ -360,7 +360,7 @@ class Accounts:
     def of_link(self, secret: str, connection: Connection | None = None) -> Account | None:
         """Return the account of a one-time link, or None if the link is not valid or the account is disabled."""
         values = {"link": secret_hash(secret), "now": rfc3339(self.bindings.now())}
-        found = rows.found(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
+        found = rows.read_accounts(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
         return found[0].account if found and found[0].account.disabled is None else None
 
     def use_link(self, secret: str, password: str) -> Account | None:
@@ -374,7 +374,7 @@ class Accounts:
         hashed = _hash(password, known.name)
 
         def write(connection: Connection) -> Account | None:
-            locked(connection, known.name)
+            lock_account(connection, known.name)
             account = self.of_link(secret, connection)
             if account is None:
                 return None
@@ -409,7 +409,7 @@ class Accounts:
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
         """Return an enabled account and its hash, which is None without a password. Both are None for another name."""
-        found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
+        found = rows.read_accounts(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 
     def replace_hash(self, account: Account, old: str, new: str) -> bool:

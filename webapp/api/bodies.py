@@ -13,7 +13,7 @@ from flask import Response, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from ...bindings.names.fields import Fields
-from ...bindings.names.operation import requested
+from ...bindings.names.operation import list_requestable
 from ...identifiers.text import display
 from .. import errors
 from ..body_routes import MAX_JSON
@@ -219,7 +219,7 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
             last = [branch[-1].kind.as_dict() for branch in details["context"]]
             return f"must be {' or '.join(_expected_types(each) for each in last)}"
         case "oneOfNotValid" | "oneOfMultipleValid" | "oneOf":
-            known = ", ".join(kind.name for kind in requested())
+            known = ", ".join(kind.name for kind in list_requestable())
             return f"must have the action and the arguments of one operation: {known}"
         case other:
             return f"does not match the rule {other} of the schema {error.schema_path[0]!s}"

@@ -72,7 +72,7 @@ def time(name: str, text: str | None) -> datetime | None:
         raise HTTPRefusal(400, "parameter", sentence) from None
 
 
-def refused(error: BindingError) -> HTTPRefusal:
+def refuse_parameter(error: BindingError) -> HTTPRefusal:
     """Return the error 400, with the same code, for a parameter that the list of names refuses. Raises a
     :class:`.Forbidden` again.
     """

@@ -14,7 +14,7 @@ from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
 from ...bindings.names.metadata.numbers import MAX_NUMBER, MAX_NUMBERS
 from ...bindings.names.naming import MAX_CHARACTERS as MAX_NAME
-from ...bindings.names.operation import KINDS, OperationKind, requested
+from ...bindings.names.operation import KINDS, OperationKind, list_requestable
 from ...bindings.names.prefixes.texts import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.texts import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.texts import MAX_TEXT as MAX_PREFIX_TEXT
@@ -508,7 +508,7 @@ def _change(kinds: Iterable[OperationKind]) -> Schema:
 
 def requests() -> dict[str, Schema]:
     """Return the schemas of the bodies of requests by name, such as "NewNames", also for all declared operations."""
-    return REQUESTS | {"Change": _change(requested())}
+    return REQUESTS | {"Change": _change(list_requestable())}
 
 
 def schemas() -> dict[str, Schema]:

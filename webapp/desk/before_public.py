@@ -110,7 +110,7 @@ def question(
         with suppress(HTTPRefusal):  # The server has no time for requests now.
             unanswered += [
                 Concern(code="unanswered", name=by_target[each.target], text=each.target, reason=each.text)
-                for each in sampled(by_target)
+                for each in request_sample(by_target)
                 if each.is_missing
             ]
     # New names without a name yet can have the same concern.
@@ -145,7 +145,7 @@ def _cells(binding: Mapping[str, Any]) -> dict[str, str]:
     return {**binding["metadata"], **row, **several}
 
 
-def sampled(targets: Iterable[str | None]) -> Sequence[Sampled]:
+def request_sample(targets: Iterable[str | None]) -> Sequence[Sampled]:
     """Request at most :data:`SAMPLE` of the targets at once, and return their responses in order. Return nothing if
     this site sends no requests to other hosts. Raises :class:`HTTPRefusal` (503) without a free slot.
     """
@@ -192,4 +192,14 @@ def _last(fetch: Fetch, target: str) -> HopResponse:
     return answer
 
 
-__all__ = ["Concern", "NewValues", "Question", "Sampled", "question", "question_of", "sampled", "title_in", "values_of"]
+__all__ = [
+    "Concern",
+    "NewValues",
+    "Question",
+    "Sampled",
+    "question",
+    "question_of",
+    "request_sample",
+    "title_in",
+    "values_of",
+]

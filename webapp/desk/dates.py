@@ -21,11 +21,11 @@ def read_since(text: str) -> datetime:
     return _moment(text)
 
 
-def read_before(text: str) -> datetime:
+def read_period_end(text: str) -> datetime:
     """Return the time in UTC before which a period ends. A date includes its whole day. Raises ValueError or
     OverflowError for another text.
 
-    >>> f"{read_before('2026-11-23'):%Y-%m-%d %H:%M}"
+    >>> f"{read_period_end('2026-11-23'):%Y-%m-%d %H:%M}"
     '2026-11-24 00:00'
     """
     time = _moment(text)
@@ -55,7 +55,7 @@ def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Pe
     added to ``errors`` by the name of the field.
     """
     found: list[datetime | None] = []
-    for name, read in (("since", read_since), ("before", read_before)):
+    for name, read in (("since", read_since), ("before", read_period_end)):
         try:
             found.append(read(given[name]) if name in given else None)
         except (ValueError, OverflowError):

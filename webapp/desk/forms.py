@@ -99,7 +99,7 @@ def statement_of(field: str, form: MultiDict[str, str]) -> str:
     values = form.getlist(field)
     for element in persistence.TERMS:
         if len(values) == 2 and field.rpartition(".")[2] == element:
-            return persistence.joined(element, *values)
+            return persistence.join_statement(element, *values)
     return values[0] if values else ""
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 from flask import Response, after_this_request, request, url_for
 
 from ..accounts import cookies, csrf
-from ..language.translation import translated
+from ..language.translation import translate
 from ..responses import safe_path
 
 Status = Literal["good", "warn", "bad"]
@@ -42,7 +42,7 @@ def put(text: str, status: Status = "good", *, label: str = "", path: str = "", 
     """Show a message on the next page of the browser, with a link (``label``, ``path``) below it. Its text is cut at
     1,500 bytes, and a long path is omitted. ``secret`` is a text that is shown once.
     """
-    text, label = translated(text), translated(label)
+    text, label = translate(text), translate(label)
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:
         label = path = ""
     shortened = text.encode("utf-8", "replace")[:_MAX_BYTES].decode("utf-8", "ignore")
@@ -72,7 +72,7 @@ def take() -> Message | None:
 
 
 def _authentication(content: str) -> str:
-    return csrf.derived(cookies.session_id() or cookies.form_id(), f"message {content}")
+    return csrf.derive(cookies.session_id() or cookies.form_id(), f"message {content}")
 
 
 def _set(response: Response, name: str, value: str) -> Response:

@@ -99,7 +99,7 @@ def _page(move: Move, problems: dict[str, FieldProblem], result: BulkResult | No
         move=move,
         errors=problems,
         result=result,
-        sample=before_public.sampled(each.after.target for each in result.effects)
+        sample=before_public.request_sample(each.after.target for each in result.effects)
         if result and not result.refusals
         else [],
     )

@@ -52,7 +52,7 @@ def read(body: bytes) -> dict[str, str]:
             if not colon or not name:
                 raise bad_request(f"line {number} is not ANVL: expected a name, a colon and a value")
             if name in found:
-                raise bad_request(f"line {number} repeats the element {validation.shown(name)}")
+                raise bad_request(f"line {number} repeats the element {validation.quote(name)}")
             if len(found) == MAX_ELEMENTS:
                 raise bad_request(f"the body has more than {MAX_ELEMENTS:,} elements")
             found[name] = [_decode(value, number)]

@@ -235,7 +235,7 @@ def _parameters(operation: EzidOperation) -> dict[str, str]:
         raise bad_request("the URL has too many query parameters") from None
     for name, value in given:
         if name not in operation.parameters + operation.texts:
-            raise bad_request(f"unrecognized URL query parameter '{validation.shown(name)}'")
+            raise bad_request(f"unrecognized URL query parameter '{validation.quote(name)}'")
         if name in operation.parameters and value.lower() not in ("yes", "no"):
             raise bad_request(f"the URL query parameter {name} must be yes or no")
     if len(given) > len(dict(given)):

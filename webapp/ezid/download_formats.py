@@ -35,7 +35,7 @@ class Described(NamedTuple):
     elements: Mapping[str, str]
 
 
-def written(
+def write_records(
     records: Iterable[Described], form: Format, columns: Sequence[str], *, converts_times: bool = False
 ) -> Iterator[str]:
     """Yield the text of a download of identifiers with their elements in pieces.
@@ -94,7 +94,7 @@ def _value(name: str, value: str) -> str:
     return xml_text.content(value)
 
 
-def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
+def compress(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
     """Yield the bytes of a compressed file in pieces. ``name`` is the name of the file in a zip archive."""
     compress = {"gzip": _gzip, "zip": _zip}[compression]
     return compress(_encode(pieces), name)
@@ -128,9 +128,9 @@ def _zip(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:
         with archive.open(name, "w", force_zip64=True) as file:
             for piece in pieces:
                 file.write(piece)
-                yield made.taken()
-        yield made.taken()
-    yield made.taken()
+                yield made.take()
+        yield made.take()
+    yield made.take()
 
 
 class _Made(io.RawIOBase):
@@ -146,7 +146,7 @@ class _Made(io.RawIOBase):
         self._content += data
         return len(data)
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         content = bytes(self._content)
         self._content.clear()
         return content

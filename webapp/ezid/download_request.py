@@ -120,7 +120,7 @@ def read(body: bytes) -> Download:
     given: dict[str, list[str]] = {}
     for name, value in pairs:
         if name not in _FIELDS:
-            raise bad_request(f"unrecognized form field '{validation.shown(name)}'")
+            raise bad_request(f"unrecognized form field '{validation.quote(name)}'")
         if name in given and name not in _REPEATABLE:
             raise bad_request(f"the form field {name} is given twice")
         given.setdefault(name, []).append(value)

@@ -83,10 +83,10 @@ def download(asked: EzidRequest) -> Response:
     # The address of the file is its only credential.
     path = f"{request.path.rpartition('/')[0]}/{asked.subject.partition('-')[0]}"
     known = of_found(ezid().accounts, known, request.remote_addr, path)
-    text = download_formats.written(
+    text = download_formats.write_records(
         _records(known, wanted), wanted.format, wanted.columns, converts_times=wanted.converts_times
     )
-    file = download_formats.compressed(text, wanted.compression, f"ezid.{SUFFIXES[wanted.format]}")
+    file = download_formats.compress(text, wanted.compression, f"ezid.{SUFFIXES[wanted.format]}")
     return admission.download(file, _ENDINGS[wanted.compression], f"ezid.{_ending(wanted)}")
 
 
@@ -141,7 +141,7 @@ def _records(known: Caller, wanted: Download) -> Iterator[Described]:
                 if wanted.owners and owner not in wanted.owners:
                     continue
                 answer = public_answer(binding, bindings.source.holds(), bindings.now())
-                found = elements.described(answer, prefix, owner)
+                found = elements.describe_identifier(answer, prefix, owner)
                 yield Described(elements.classic(binding.identifier), found)
 
 

@@ -52,7 +52,7 @@ def classic(key: str) -> str:
     return f"ark:/{key[4:]}" if key.startswith("ark:") else key
 
 
-def described(
+def describe_identifier(
     answer: PublicAnswer, prefix: str, owner: str | None = None, *, is_public: bool = False
 ) -> dict[str, str]:
     """Return the elements of an identifier by their names, in alphabetical order.
@@ -159,11 +159,11 @@ def _passthrough(key: str, target: str, wanted: str | None) -> Any:
     return wanted if checked is not None and can_append(checked) else "no"
 
 
-def stated(elements: Mapping[str, str]) -> Statement:
+def read_statement(elements: Mapping[str, str]) -> Statement:
     """Return the changes that the elements of :func:`~.anvl_body.read` ask for. Raises :class:`~.answers.Failed`
     (400).
 
-    >>> found = stated({"_status": "unavailable | moved", "erc.who": "Noah"})
+    >>> found = read_statement({"_status": "unavailable | moved", "erc.who": "Noah"})
     >>> found.state, found.reason, found.metadata
     ('withdrawn', 'moved', {'erc.who': 'Noah'})
     """
@@ -184,7 +184,7 @@ def _status(text: str | None) -> tuple[Status | None, str | None]:
         return None, None
     name, reason = read_status(text)
     if name is None or (reason and name != "unavailable"):
-        shown = validation.shown(text)
+        shown = validation.quote(text)
         raise bad_request(f"{shown or 'an empty text'} is not a status; expected public, reserved or unavailable")
     return _STATES[name], _one_line(reason) or None
 
@@ -194,7 +194,7 @@ def _is_listed(text: str | None) -> bool | None:
     if text is None:
         return None
     if text.lower() not in ("", "yes", "no"):
-        raise bad_request(f"the element _export has the value {validation.shown(text)}; expected yes or no")
+        raise bad_request(f"the element _export has the value {validation.quote(text)}; expected yes or no")
     return text.lower() != "no"
 
 
@@ -211,11 +211,11 @@ def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
             case "_crossref":
                 raise bad_request("_crossref: Only DOI identifiers may be registered with Crossref.")
             case _ if name.startswith("_") or name == HOLD:
-                raise bad_request(f"{validation.shown(name)}: Field is not settable.")
+                raise bad_request(f"{validation.quote(name)}: Field is not settable.")
             case _:
                 element = metadata_name(name)
                 if element is None:
-                    shown = validation.shown(name)
+                    shown = validation.quote(name)
                     raise bad_request(f"the element name {shown} is too long or has a control character")
                 found[element] = value
     if "erc" in elements:

@@ -50,7 +50,7 @@ def view(asked: EzidRequest) -> EzidAnswer:
     # A token without the right to read sees a name as clients without an account do.
     reader = known if known is not None and known.may("read") else None
     owner = None if reader is None else _owner(reader, found)
-    described = elements.described(answer, ezid().prefix, owner, is_public=reader is None)
+    described = elements.describe_identifier(answer, ezid().prefix, owner, is_public=reader is None)
     return EzidAnswer(text=text, elements=described)
 
 
@@ -59,7 +59,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
     The query parameter ``update_if_exists=yes`` permits an update of an existing one.
     """
     known = require_caller()
-    statement = elements.stated(anvl_body.read(asked.body))
+    statement = elements.read_statement(anvl_body.read(asked.body))
     key = naming.assignable(asked.subject, ezid().accounts.bindings.naming)
     if asked.is_set("update_if_exists") and _is_recorded(known, key):
         return _update(known, asked.subject, statement)
@@ -78,7 +78,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
 def update(asked: EzidRequest) -> EzidAnswer:
     """Set the elements in the body, and return the name. Elements that it omits stay; an empty one is deleted."""
     known = require_caller()
-    return _update(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
+    return _update(known, asked.subject, elements.read_statement(anvl_body.read(asked.body)))
 
 
 def delete(asked: EzidRequest) -> EzidAnswer:
@@ -98,7 +98,7 @@ def mint(asked: EzidRequest) -> EzidAnswer:
     It replaces the text ``${identifier}`` in the target.
     """
     known = require_caller()
-    statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))
+    statement = _as_new(known, elements.read_statement(anvl_body.read(asked.body)))
     prefix = ezid().prefix
     try:
         new = NewName(lambda key: statement.fields(key, prefix, passthrough=ezid().passthrough), shoulder=asked.subject)
@@ -158,7 +158,7 @@ def _with_owner(known: Caller, statement: Statement, current: str | None) -> Sta
     except AccountError:
         account = None
     if account is None:
-        raise bad_request(f"there is no account {validation.shown(statement.owner)}")
+        raise bad_request(f"there is no account {validation.quote(statement.owner)}")
     return replace(statement, metadata={**statement.metadata, OWNER: account.name})
 
 

@@ -159,7 +159,7 @@ class BulkJobs:
                 run = OperationRun(bindings, names, job.number, actor=actor, hooks=Hooks(beat, finish, turn=pass_on))
                 if job.kind == CHANGE:
                     names.begin_change()
-                    run.begun()
+                    run.continued_operation()
                     if not job.parameters.get("atomic"):
                         run.write()
                     elif not (result := run.at_once()).written:

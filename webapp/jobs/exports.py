@@ -22,7 +22,7 @@ from ...bindings.storage.tables.desk_tables import export_parts
 from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.tables import delimited
 from ...bindings.tables.delimited import BYTE_ORDER_MARK, LineWriter
-from ...bindings.tables.formulas import unforced
+from ...bindings.tables.formulas import remove_marks
 from ...bindings.tables.text_tables import Format
 from ...identifiers.text.translatable import Translatable
 from ..errors import HTTPRefusal
@@ -146,7 +146,7 @@ class ExportJobs:
             line = LineWriter(delimiter, end="\n")
             yield BYTE_ORDER_MARK.encode()
             for record in delimited.read(cast("BinaryIO", file), delimiter):
-                yield line(map(unforced, record.fields)).encode()
+                yield line(map(remove_marks, record.fields)).encode()
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Write and store the file of an export, and finish its job. ``progress`` gets the number of written names."""

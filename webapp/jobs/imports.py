@@ -65,7 +65,7 @@ class Imports:
         if job is None or job.is_finished:
             return job
         self.worker.wake()
-        waits = self.worker.waits_for(number) or self.jobs.watched(job).waits
+        waits = self.worker.waits_for(number) or self.jobs.waiting_if_silent(job).waits
         return replace(job, progress=max(job.progress, self.worker.progress_of(number)), waits=waits)
 
     def get_of(self, caller: Caller, number: int) -> Job | None:

@@ -137,11 +137,11 @@ class Jobs:
         """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most."""
         return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
-    def unfinished(self) -> list[Job]:
+    def list_unfinished(self) -> list[Job]:
         """Return the jobs of all accounts that wait or run, the oldest first."""
         return [_job(row) for row in self.accounts.read(_UNFINISHED)]
 
-    def stopped(self) -> list[Job]:
+    def list_stopped(self) -> list[Job]:
         """Return the jobs that have stopped and can be resumed, the newest first; a hundred at most."""
         return [job for row in self.accounts.read(_FAILED) if (job := _job(row)).has_stopped]
 
@@ -168,7 +168,7 @@ class Jobs:
         """
         now = self._now()
         # A later report was written before the clock was set back, so it is not a sign of a worker.
-        unfinished = self.unfinished()
+        unfinished = self.list_unfinished()
         running = {
             job.number: job
             for job in unfinished
@@ -213,7 +213,7 @@ class Jobs:
         ((time,),) = self.accounts.read(_CLOCK, connection) if connection is None else connection.execute(_CLOCK)
         return now + (time - utc_now())
 
-    def watched(self, job: Job) -> Job:
+    def waiting_if_silent(self, job: Job) -> Job:
         """Return ``job`` as one that waits, if its worker has reported nothing for half of the lease."""
         is_silent = job.state == "running" and self._now() - job.changed > timedelta(seconds=self.lease / 2)
         return replace(job, waits="unavailable") if is_silent else job

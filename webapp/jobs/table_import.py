@@ -12,7 +12,7 @@ from ...bindings.names.actor import NOBODY
 from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
 from ...bindings.operations.runner import Hooks, OperationRun
 from ..management import bulk
-from ..management.acting import refused
+from ..management.acting import record_refusal
 from .model import caller_of, result_of
 from .queue import Claim, Jobs, problem
 from .turns import pass_on
@@ -61,10 +61,10 @@ def carry_out_import(
             hooks = Hooks(beat, finish, progress, pass_on)
             run = OperationRun(accounts.bindings, source, job.number, actor=actor, hooks=hooks)
             try:
-                if run.begun() is None:
+                if run.continued_operation() is None:
                     checked = check(run)
                     if checked.refusals and not is_dry:
-                        refused(accounts, caller, "import", None, f"{checked.refusals} refused")
+                        record_refusal(accounts, caller, "import", None, f"{checked.refusals} refused")
                     if checked.refusals or is_dry:
                         jobs.end(claim, "done" if is_dry else "failed", result_of(checked), checked.lines)
                         return

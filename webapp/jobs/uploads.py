@@ -207,7 +207,7 @@ class _Work:
         upload, mint = self._upload, self._upload.reading.minting
         reading = upload.reading
         options = {name: getattr(reading, name) for name in ("relocate", "renumber", "keeps_numbers")}
-        table = ImportedTable(validation.shown(upload.name, 200), self._rows, mint, **options)
+        table = ImportedTable(validation.quote(upload.name, 200), self._rows, mint, **options)
         number = upload.number
         with closing(_Preview(self._uploads, number)) as preview:
             self._preview = preview
@@ -365,7 +365,7 @@ def _effect(imported: ImportEffect, *, is_kept: bool = True) -> RowOutcome:
         part=_PARTS[imported.outcome],
         line=imported.line,
         outcome=imported.outcome,
-        identifier=validation.shown(identifier, 400),
+        identifier=validation.quote(identifier, 400),
         changes=_changes(imported.before, after) if isinstance(after, Binding) else {},
     )
 

@@ -134,7 +134,7 @@ class Worker:
                 if not is_waiting:
                     self._start_jobs()
                 with self._lock:
-                    if not (self._woken.is_set() or self._active or self._unreleased or self._jobs.unfinished()):
+                    if not (self._woken.is_set() or self._active or self._unreleased or self._jobs.list_unfinished()):
                         self._thread = None
                         return
             except BindingsUnavailable as error:
@@ -168,7 +168,7 @@ class Worker:
     def _take_up(self) -> None:
         """Carry out the jobs that no process of the site carries out, such as those resumed by the command."""
         try:
-            if self._jobs.unfinished():
+            if self._jobs.list_unfinished():
                 self.wake()
         except BindingsUnavailable:
             pass  # the next time

@@ -40,7 +40,7 @@ def decimal(number: float, digits: int) -> str:
     return numbers.format_decimal(number, format=f"0.{'0' * digits}", locale=locale)
 
 
-def punctuated(text: str) -> str:
+def space_punctuation(text: str) -> str:
     """Return a text, such as a number, with spaces before punctuation as the current language has them."""
     if language() != "fr":
         return text

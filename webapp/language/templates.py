@@ -15,7 +15,7 @@ from jinja2 import nodes
 from ...middleware.resolution.settings import LANGUAGES
 from . import current, formats
 from .current import language
-from .translation import gettext, ngettext, npgettext, pgettext, translated
+from .translation import gettext, ngettext, npgettext, pgettext, translate
 
 _TEXTS = frozenset({"_", "gettext", "ngettext", "pgettext", "npgettext", "url_for", "asset", "super", "caller"})
 """Functions whose results are in the current language already, or that people do not read."""
@@ -40,7 +40,7 @@ class TranslatedEnvironment(Environment):
         self.install_gettext_callables(  # type: ignore[attr-defined]
             gettext, ngettext, newstyle=True, pgettext=pgettext, npgettext=npgettext
         )
-        self.filters["translated"] = translated
+        self.filters["translated"] = translate
         self.globals.update(
             colon=partial(gettext, ":"),
             figure=formats.figure,

@@ -43,7 +43,7 @@ def _message(catalogue: NullTranslations, message: str) -> str:
         return ""  # below the empty message a catalogue has its own header
     text = catalogue.gettext(message)
     # A catalogue has no messages that are punctuation between values.
-    return text if _LETTER.search(_PLACEHOLDER.sub("", message)) else formats.punctuated(text)
+    return text if _LETTER.search(_PLACEHOLDER.sub("", message)) else formats.space_punctuation(text)
 
 
 def ngettext(one: str, several: str, number: int) -> str:
@@ -61,10 +61,10 @@ def npgettext(context: str, one: str, several: str, number: int) -> str:
     return translations(language()).npgettext(context, one, several, number)
 
 
-def translated(text: str) -> str:
+def translate(text: str) -> str:
     """Return a translatable text, or the name of a holder, in the current language, and another text unchanged.
 
-    >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
+    >>> translate(Translatable("the status %(status)s is not a redirect", status=200))
     'the status 200 is not a redirect'
     """
     if isinstance(text, HolderName):

@@ -17,7 +17,7 @@ from ...bindings.system.concurrency import Busy, Slot
 from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
-from ..accounts.rights import needed
+from ..accounts.rights import find_needed_rights
 from .permissions import Forbidden, known_to, not_granted, require_curator, require_right, require_same_owner
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class AccountActor(Actor):
     minted: set[str] = field(default_factory=set, compare=False)
     granted: set[str] = field(default_factory=set, compare=False)
 
-    def drew(self, keys: Iterable[str]) -> None:
+    def note_minted(self, keys: Iterable[str]) -> None:
         """Record names that this change minted. Such a name needs only the right to mint."""
         self.minted.update(keys)
 
@@ -82,7 +82,7 @@ class AccountActor(Actor):
             # An operation on many names can have too many to remember them.
             if key not in self.granted and not self.caller.may_change(key):
                 raise not_granted(self.caller, key)
-            for right in sorted(needed(before, change, is_minted=key in self.minted)):
+            for right in sorted(find_needed_rights(before, change, is_minted=key in self.minted)):
                 require_right(self.caller, right, key)
             require_same_owner(self.caller, before, change.after)
 
@@ -153,7 +153,7 @@ def acting(
     except BindingsUnavailable:
         raise
     except BindingError as error:
-        refused(accounts, caller, operation, error.identifier or name, error.code)
+        record_refusal(accounts, caller, operation, error.identifier or name, error.code)
         raise
 
 
@@ -186,7 +186,7 @@ def _slot() -> Slot:
         ) from None
 
 
-def refused(accounts: Accounts, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
+def record_refusal(accounts: Accounts, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
     """Write a refused change of an account to the audit, or to the server log if the database cannot be written.
     ``code`` is that of the error, such as ``role-missing``. ``name`` is None for several names.
     """
@@ -205,4 +205,4 @@ def text_of(name: Name | None) -> str | None:
     """Return the text of a name in printable ASCII for the audit, at most 400 characters."""
     if name is None:
         return None
-    return validation.shown(name if isinstance(name, str) else name.text, 400)
+    return validation.quote(name if isinstance(name, str) else name.text, 400)

@@ -17,7 +17,7 @@ from ...bindings.operations import undo as undoing
 from ...bindings.operations.plan import BulkResult
 from ...bindings.operations.plan_names import carry_out
 from ...bindings.operations.runner import stop_operation
-from .acting import AccountActor, acting, refused
+from .acting import AccountActor, acting, record_refusal
 from .permissions import require_administrator, require_curator, require_granted, require_right
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _bulk(
 
     def done(result: BulkResult) -> BulkResult:
         if result.refusals and not dry_run:
-            refused(accounts, caller, operation, name, f"{result.refusals} refused")
+            record_refusal(accounts, caller, operation, name, f"{result.refusals} refused")
         return result
 
     with acting(accounts, caller, operation, name, require=require, max_names=MAX_NAMES) as actor:

@@ -97,7 +97,7 @@ def require_reader(caller: Caller | None) -> Caller:
 
 
 def _refuse_right(caller: Caller, why: Translatable, key: str | None = None) -> NoReturn:
-    label = validation.shown(caller.token.label if caller.token else "", 100)
+    label = validation.quote(caller.token.label if caller.token else "", 100)
     message = Translatable(
         "the token %(label)s %(reason)s; the account %(account)s can create one with more rights",
         label=label,
@@ -122,7 +122,7 @@ def not_granted(caller: Caller, key: str) -> Forbidden:
     message = Translatable(
         "the account %(account)s or its token has no grant for %(name)s; an administrator can add one",
         account=caller.actor,
-        name=validation.shown(key, 100),
+        name=validation.quote(key, 100),
     )
     return Forbidden("not-granted", message, identifier=key)
 

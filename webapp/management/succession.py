@@ -22,7 +22,7 @@ from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.model import read_name
 from ..accounts.records import rows
-from ..accounts.records.database import locked
+from ..accounts.records.database import lock_account
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -117,7 +117,7 @@ def _lineage(existing: PrefixRecord | None, to: str, today: str) -> dict[str, st
             "%(prefix)s has %(number)s earlier institution already",
             "%(prefix)s has %(number)s earlier institutions already",
             MAX_PREDECESSORS,
-            prefix=validation.shown(existing.prefix, 100),
+            prefix=validation.quote(existing.prefix, 100),
         )
         raise BindingError("prefix-lineage", message)
     return {"lineage": delegation.write_lineage(predecessors)}
@@ -127,11 +127,11 @@ def _move_grants(
     connection: Connection, key: str, heirs: Sequence[str], caller: Caller | None, now: datetime
 ) -> tuple[list[Grant], list[Grant], list[Grant]]:
     """Move the grants of a prefix to the heirs. Return the new grants, those that end, and those that stay."""
-    receiving: list[Account] = [locked(connection, name) for name in heirs]
+    receiving: list[Account] = [lock_account(connection, name) for name in heirs]
     granted: list[Grant] = []
     revoked: list[Grant] = []
     kept: list[Grant] = []
-    for found in rows.found(tuple(row) for row in connection.execute(rows.ACCOUNTS)):
+    for found in rows.read_accounts(tuple(row) for row in connection.execute(rows.ACCOUNTS)):
         account = found.account
         if account.name in heirs:
             continue

@@ -179,7 +179,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
     remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
     # The link of a name that is not known here answers 404.
-    drawn = None if finding.verdict.code in _UNKNOWN else qr.embedded(report, prefix, bound=bool(finding.site.kind))
+    drawn = None if finding.verdict.code in _UNKNOWN else qr.qr_address(report, prefix, bound=bool(finding.site.kind))
     about, own = subject(report), f"{prefix.rstrip('/')}/{finding.key}" if prefix and finding.key else None
     copied = display.percent(about) if about and len(about) <= MAX_COPIED else None
     return Card(
@@ -187,7 +187,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         end=finding.match.end,
         verdict=finding.verdict,
         given=_given_line(report),
-        parts=tuple(parts.shown(report, problems[:MAX_PROBLEMS])),
+        parts=tuple(parts.show_parts(report, problems[:MAX_PROBLEMS])),
         suggestions=tuple(_suggestions(finding)),
         rest=excerpt.plain(finding.match.rest) if finding.match.rest else None,
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
@@ -205,7 +205,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         members_left_out=max(0, len(report.hierarchy) - MAX_MEMBERS),
         spellings=tuple(_spellings(report)),
         profiles=tuple(_profile_rows(list(report.profiles.values()))) if report.profiles else (),
-        known=tuple(_source_facts(source) for source in facts.known(report, finding.site.promises)),
+        known=tuple(_source_facts(source) for source in facts.collect_facts(report, finding.site.promises)),
         unusual=tuple(unusual[:MAX_UNUSUAL]),
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=about,
@@ -287,7 +287,7 @@ def _given_line(report: Report) -> Line:
     # An identifier that is not valid has no segments, so the text itself marks the first problem.
     if report.valid or not report.problems:
         return excerpt.plain(report.input)
-    return excerpt.pointed(report.input, report.problems[0].start, report.problems[0].end)
+    return excerpt.mark_in_whole(report.input, report.problems[0].start, report.problems[0].end)
 
 
 def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
@@ -298,7 +298,7 @@ def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
         place = Translatable("Character %(position)s.", position=found.start + 1)
     else:
         place = Translatable("At the end.")
-    line = excerpt.marked(text, found.start, found.end)
+    line = excerpt.mark_excerpt(text, found.start, found.end)
     return ProblemView(
         number,
         found.severity,
@@ -337,9 +337,11 @@ def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
 
 
 def _changes(report: Report) -> Iterator[NormalizationStep]:
-    for step, touched in zip(report.steps, parts.followed(report), strict=True):
+    for step, touched in zip(report.steps, parts.follow_steps(report), strict=True):
         by = excerpt.VARIANTS if step.rule == "variants" else excerpt.CHARACTERS
-        yield NormalizationStep(step.title, step.reference, excerpt.compared(step.before, step.after, by), touched)
+        yield NormalizationStep(
+            step.title, step.reference, excerpt.show_difference(step.before, step.after, by), touched
+        )
 
 
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:

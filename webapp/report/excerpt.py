@@ -36,10 +36,10 @@ _MAX_CHANGES = 24
 _MAX_TOKEN = 100
 
 CHARACTERS = re.compile(r"%[0-9A-Fa-f]{2}|.", re.DOTALL)
-"""A token of :func:`compared`: a character, or a percent-encoded byte."""
+"""A token of :func:`show_difference`: a character, or a percent-encoded byte."""
 
 VARIANTS = re.compile(r"\.[^./?#]*|.", re.DOTALL)
-"""A token of :func:`compared` for sorted variants: a variant with its dot, or a character."""
+"""A token of :func:`show_difference` for sorted variants: a variant with its dot, or a character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ def _reference(char: str) -> str:
     return f"&#x{ord(char):X};"
 
 
-def shown(pieces: Sequence[Atom]) -> Markup:
+def render_pieces(pieces: Sequence[Atom]) -> Markup:
     """Return the pieces of :func:`.display.atoms` as HTML: hidden characters as chips, right-to-left text isolated.
 
-    >>> print(shown(display.atoms("<​")))
+    >>> print(render_pieces(display.atoms("<​")))
     &lt;<span class="cp">U+200B ZWSP</span>
     """
     return Markup("".join(map(_show_piece, pieces)))  # noqa: S704 - escaped in _show_piece
@@ -110,24 +110,24 @@ def plain(text: str, most: int = MAX_LENGTH) -> Line:
     return tuple(_elide("same", text, most))
 
 
-def pointed(text: str, start: int, end: int) -> Line:
+def mark_in_whole(text: str, start: int, end: int) -> Line:
     """Return a text as a line with the part from ``start`` to ``end`` marked.
     More than :data:`MAX_LENGTH` characters are shortened to the part and a few characters around it.
 
-    >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
+    >>> [run.kind for run in mark_in_whole("ark:12345/x!y", 11, 12)]
     ['same', 'mark', 'same']
     """
     if len(text) > MAX_LENGTH:
-        return marked(text, start, end)
+        return mark_excerpt(text, start, end)
     mark = tuple(_elide("mark", text[start:end], MAX_LENGTH)) or (Run("mark"),)
     return (*_elide("same", text[:start], MAX_LENGTH), *mark, *_elide("same", text[end:], MAX_LENGTH))
 
 
-def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
+def mark_occurrences(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
     """Return a text as a line with at most 50 occurrences of ``wrong`` marked.
     A text of more than ``most`` characters is shortened, and has no marks.
 
-    >>> [run.kind for run in highlighted("1:1:MW98", ":")]
+    >>> [run.kind for run in mark_occurrences("1:1:MW98", ":")]
     ['same', 'mark', 'same', 'mark', 'same']
     """
     pieces = text.split(wrong, 50) if len(text) <= most else [text]
@@ -139,10 +139,10 @@ def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
     return tuple(runs)
 
 
-def marked(text: str, start: int, end: int) -> Line:
+def mark_excerpt(text: str, start: int, end: int) -> Line:
     """Return the part from ``start`` to ``end`` as a marked line, with a few characters before and after it.
 
-    >>> [run.kind for run in marked("ark:12345/x!", 11, 12)]
+    >>> [run.kind for run in mark_excerpt("ark:12345/x!", 11, 12)]
     ['same', 'mark']
     """
     left, right = max(0, start - _AROUND), min(len(text), end + _AROUND)
@@ -155,11 +155,11 @@ def marked(text: str, start: int, end: int) -> Line:
     return tuple(runs)
 
 
-def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
+def show_difference(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
     """Return two texts as one line with their first differences as deletions and insertions. ``by`` matches the tokens
     that are compared. A long section between the first and the last change becomes one of each, in nearly linear time.
 
-    >>> [(run.kind, run.pieces[0].text) for run in compared("x6-np1", "x6np1")]
+    >>> [(run.kind, run.pieces[0].text) for run in show_difference("x6-np1", "x6np1")]
     [('same', 'x6'), ('del', '-'), ('same', 'np1')]
     """
     head = _agreement(before, after)

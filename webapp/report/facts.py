@@ -73,12 +73,12 @@ class Facts:
     heading: str = ""
 
 
-def known(report: Report, promises: Mapping[str, str] = NOTHING) -> tuple[Facts, ...]:
+def collect_facts(report: Report, promises: Mapping[str, str] = NOTHING) -> tuple[Facts, ...]:
     """Return the facts about an identifier, grouped by source. Sources without facts are omitted. ``promises`` are the
     persistence statements that are recorded here for it, by their elements.
 
     >>> from ararat.identifiers import examine
-    >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]
+    >>> facts = collect_facts(examine("ark:/12148/btv1b8449691v"))[0]
     >>> facts.title, facts.facts[0].label, facts.facts[0].text[:26]
     ('NAAN 12148', 'Holder', 'National Library of France')
     """

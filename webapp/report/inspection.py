@@ -152,7 +152,7 @@ def inspect(
     shown = matches[:MAX_FOUND]
     room = _Room()
     reports = [
-        room.fitted(
+        room.shorten_report(
             examine(match.literal, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
         )
         for number, match in enumerate(shown)
@@ -162,7 +162,7 @@ def inspect(
         suggested = _recorded_suggestions(shown, reports, bindings)
         for number in suggested:
             meant = _reading(shown[number], reports[number]) or ""
-            reports[number] = room.fitted(
+            reports[number] = room.shorten_report(
                 examine(meant, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
             )
         named = [keys(report) for report in reports]
@@ -224,10 +224,10 @@ class _Room:
 
     @property
     def limits(self) -> Limits:
-        """The limits of the next report: one item more than fits, so that :meth:`fitted` detects an omission."""
+        """The limits of the next report: one item more than fits, so that :meth:`shorten_report` sees an omission."""
         return Limits(max(ALWAYS, self.segments) + 1, max(ALWAYS, self.problems) + 1)
 
-    def fitted(self, report: Report) -> Report:
+    def shorten_report(self, report: Report) -> Report:
         """Return the report, shortened if needed to the nearest containers, outer segments and first problems."""
         members = 1
         for container in report.hierarchy[-2::-1]:
@@ -324,7 +324,7 @@ class _Lookup:
     def unknown(self, key: str, bound: Mapping[str, str], held: Holds, *, is_alone: bool) -> SiteRecord:
         """Return what this site knows about a valid identifier that is not recorded, as the resolver answers it."""
         source = self.bindings.source
-        record = next(source.prefix_records().above(key), None)
+        record = next(source.prefix_records().records_of(key), None)
         resolution = resolve(
             key,
             self.fetch,
@@ -369,7 +369,7 @@ def _root_of(key: str) -> str:
 
 def contact_of(bindings: Bindings, key: str) -> str | None:
     """Return the contact for a name: that of the longest prefix record that has one, else of the site, or None."""
-    inherited = bindings.source.prefix_records().inherited(key, "contact")
+    inherited = bindings.source.prefix_records().inherited_text(key, "contact")
     return bindings.source.branding().contact if inherited is None else inherited.text
 
 

@@ -56,12 +56,12 @@ class Part:
     meanings: tuple[Meaning, ...] = ()
 
 
-def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
+def show_parts(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
     """Yield the parts of an identifier, at most :data:`MAX_SEGMENTS` and a gap in the middle.
     ``problems`` are the displayed errors and warnings; a part refers to them by their position, counted from one.
 
     >>> from ararat.identifiers import examine
-    >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
+    >>> [(part.label, part.steps) for part in show_parts(examine("ark:/12345/x-1"), ())]
     [('label (classic)', (1,)), ('NAAN', ()), ('', ()), ('Name', (2,))]
     """
     segments = segments_of(report)
@@ -69,7 +69,7 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
     last = max(half, len(segments) - half)
     kept = [*range(min(half, len(segments))), *range(last, len(segments))]
     most = max(24, excerpt.MAX_LENGTH // max(1, len(kept)))
-    changes = followed(report)
+    changes = follow_steps(report)
     for index in kept:
         if index == last > half:
             yield Part("gap", left_out=last - half)
@@ -107,12 +107,12 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
     return tuple(range(first + 1, last + 1)) if last - first <= MAX_SEGMENTS else ()
 
 
-def followed(report: Report) -> list[tuple[int, ...]]:
+def follow_steps(report: Report) -> list[tuple[int, ...]]:
     """Return, for each normalization step, the numbers of the parts that it changed, moved or removed.
     They are empty for an identifier of more than :data:`MAX_FOLLOWED` characters.
 
     >>> from ararat.identifiers import examine
-    >>> followed(examine("https://n2t.net/ark:/12345/x-1.b.a.b"))
+    >>> follow_steps(examine("https://n2t.net/ark:/12345/x-1.b.a.b"))
     [(2,), (5,), (6,)]
     """
     found: list[tuple[int, ...]] = []
@@ -177,8 +177,8 @@ def _line(segment: Segment, written: str, report: Report, most: int) -> Line:
         return excerpt.plain(written, most)
     wrong = report.input[found.start : found.end] if found.code == "bad-char" else ""
     if not wrong:
-        return excerpt.pointed(written, found.start - segment.start, min(found.end, segment.end) - segment.start)
-    return excerpt.highlighted(written, wrong, most)
+        return excerpt.mark_in_whole(written, found.start - segment.start, min(found.end, segment.end) - segment.start)
+    return excerpt.mark_occurrences(written, wrong, most)
 
 
 def _affects(found: Problem, segment: Segment) -> bool:

@@ -13,14 +13,14 @@ MAX_DRAWN = 300
 """Maximum length of the URL in characters. Longer URLs make modules too small for print."""
 
 
-def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
+def qr_address(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
     """Return the URL of an identifier for a QR code, or None without a URL of at most :data:`MAX_DRAWN` characters.
     A URN or a name that is bound here has the resolver prefix of this site. Others have the official resolver.
 
     >>> from ararat.identifiers import examine
-    >>> embedded(examine("ark:/12345/x-1"), None)
+    >>> qr_address(examine("ark:/12345/x-1"), None)
     'https://n2t.net/ark:/12345/x-1'
-    >>> embedded(examine("urn:foo:a"), None), embedded(examine("urn:foo:a"), "https://example.org")
+    >>> qr_address(examine("urn:foo:a"), None), qr_address(examine("urn:foo:a"), "https://example.org")
     (None, 'https://example.org/urn:foo:a')
     """
     if report.normal_form is None:
@@ -33,7 +33,7 @@ def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str 
     return found if found and found.isascii() and len(found) <= MAX_DRAWN else None
 
 
-def drawn(text: str) -> bytes:
+def draw_svg(text: str) -> bytes:
     """Return a QR code of a text as SVG, black on white, with a quiet zone."""
     import segno  # it takes long to load, and few requests draw a code
 

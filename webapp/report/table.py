@@ -100,7 +100,7 @@ class Listing:
         links = {row.link for row in self.rows} - {""}
         return len(links) > 1 or any(row.verdict.code not in _FOREIGN for row in self.rows if row.link)
 
-    def arranged(self, show: str = "all", order: str = "text") -> list[tuple[IdentifierRow, bool]]:
+    def arrange(self, show: str = "all", order: str = "text") -> list[tuple[IdentifierRow, bool]]:
         """Return all rows in an order of :data:`ORDERS`, each with True if a filter of :data:`SHOWN` includes it."""
         return [(row, _among(row, show)) for row in sorted(self.rows, key=lambda row: _order(row, order))]
 

@@ -30,7 +30,7 @@ from ...spreadsheets.reading import Reading
 from ...spreadsheets.result_table import HEADING, ProblemColumns
 from ...spreadsheets.sheet import Proposal
 from ..language.current import languages, use
-from ..language.translation import translated
+from ..language.translation import translate
 from .model import MAX_UPLOADS, PARTS, Part, RowOutcome, Stage, Upload
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Uploads:
             of_row = (column_mappings.c.prefix == prefix, column_mappings.c.headings == known)
             connection.execute(delete(column_mappings).where(column_mappings.c.account == account, *of_row))
 
-    def remembered(self, account: int, headings: Sequence[str], reading: Reading) -> Reading:
+    def apply_last_columns(self, account: int, headings: Sequence[str], reading: Reading) -> Reading:
         """Return how a table is read, with the columns that an account selected last for the same headings, if it did.
         Without a shoulder in ``reading``, the last one of the account is used too.
         """
@@ -428,7 +428,7 @@ _PROBLEM_COLUMNS = (Translatable("problem"), Translatable("suggestion"))
 
 def problem_columns() -> ProblemColumns:
     """Return the headings of the problem and of the suggestion of a refused row, in the language of the request."""
-    return ProblemColumns([translated(each) for each in _PROBLEM_COLUMNS], _problem_headings())
+    return ProblemColumns([translate(each) for each in _PROBLEM_COLUMNS], _problem_headings())
 
 
 @cache
@@ -436,7 +436,7 @@ def _problem_headings() -> frozenset[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for tag in languages():
         with use(tag):
-            found.add(tuple(translated(each).casefold() for each in _PROBLEM_COLUMNS))
+            found.add(tuple(translate(each).casefold() for each in _PROBLEM_COLUMNS))
     return frozenset(found)
 
 

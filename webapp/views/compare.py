@@ -58,7 +58,7 @@ def chosen() -> AnyResponse:
     """Compare the two lines of the form field ``q``, or the two identifiers that were selected in the table.
     Redirect to the permalink of the comparison, or return the HTML page if the permalink would be too long.
     """
-    text = inspect.pasted()
+    text = inspect.pasted_text()
     texts = _pick(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
     permalink = address(texts)
     return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answer(texts)
@@ -142,7 +142,7 @@ def _sides(found: Comparison) -> Iterator[Compared]:
             meant=_meant(said),
             normal=excerpt.plain(form, _REPEATED),
             reference=_reference(report),
-            side=None if place is None else excerpt.marked(form, place, min(place + 1, len(form))),
+            side=None if place is None else excerpt.mark_excerpt(form, place, min(place + 1, len(form))),
         )
 
 

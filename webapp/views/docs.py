@@ -138,21 +138,21 @@ def _index(base: str) -> SearchIndex:
 @lru_cache(maxsize=256)
 def _page(name: str, base: str, language: str = ENGLISH, query: str = "") -> DocumentationPage:
     """Return a page in a language if ``docs/LANGUAGE/`` has it, else in English. The anchors are the same."""
-    page = rendered((FOLDER / f"{name}.md").read_text("utf-8"), base, query=query)
+    page = render_markdown((FOLDER / f"{name}.md").read_text("utf-8"), base, query=query)
     translated = FOLDER / language / f"{name}.md"
     if language == ENGLISH or not translated.is_file():
         return page
     anchors = [each.anchor for each in page.sections]
-    return rendered(translated.read_text("utf-8"), base, anchors, query)._replace(language=language)
+    return render_markdown(translated.read_text("utf-8"), base, anchors, query)._replace(language=language)
 
 
-def rendered(text: str, base: str, anchors: Sequence[str] = (), query: str = "") -> DocumentationPage:
+def render_markdown(text: str, base: str, anchors: Sequence[str] = (), query: str = "") -> DocumentationPage:
     r"""Convert Markdown (CommonMark with tables) to a documentation page. HTML in the text is escaped.
 
     The links to other pages begin with ``base``, the URL of the page "index", and end with ``query``, such as
     "?lang=de". ``anchors`` are those of the first headings. Other anchors are made of the words of the heading.
 
-    >>> page = rendered("# Ask & *see*\n\n[next](files.md#a) <b>", "/docs")
+    >>> page = render_markdown("# Ask & *see*\n\n[next](files.md#a) <b>", "/docs")
     >>> page.title
     'Ask & see'
     >>> page.body.splitlines()[-1]

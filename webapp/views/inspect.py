@@ -21,7 +21,7 @@ from .. import admission, errors
 from ..accounts import identify
 from ..config import FACTS, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
-from ..language.translation import translated
+from ..language.translation import translate
 from ..navigation import logo_file
 from ..report import card, inspection, qr
 from ..report import table as listing
@@ -53,7 +53,7 @@ def page() -> Response:
 @blueprint.post("/")
 def paste() -> AnyResponse:
     """Inspect the text of the form. Redirect to its permalink, or show the result if the text is too long for a URL."""
-    text, view = pasted(), _view(request.form)
+    text, view = pasted_text(), _view(request.form)
     if wants_json():
         return _answered(text, view)
     permalink = address(text, **view)
@@ -68,11 +68,11 @@ def download() -> Response:
     """Return the identifiers in the text of the form as a file.
     CSV has the rows of the filter in the selected order. JSON has all identifiers in the order of the text.
     """
-    found = site().inspect(pasted())
+    found = site().inspect(pasted_text())
     if request.form.get("as") == "json":
         response, kind = as_json_pieces(found.as_json()), "json"
     else:
-        rows = listing.listing(found).arranged(**_view(request.form))
+        rows = listing.listing(found).arrange(**_view(request.form))
         table = listing.as_csv([row for row, among in rows if among])
         response, kind = Response(table, content_type="text/csv; charset=utf-8; header=present"), "csv"
     response.headers["Content-Disposition"] = f'attachment; filename="identifiers.{kind}"'
@@ -84,7 +84,7 @@ def picture() -> Response:
     """Return the URL of the identifier ``q`` as a QR code in SVG. With ``here``, it starts with the prefix of this
     site. Raises :class:`.HTTPRefusal` (400) if the identifier has no URL, or if the URL is too long.
     """
-    text = qr.embedded(examine(request.args.get("q", "")), site().settings.prefix, bound="here" in request.args)
+    text = qr.qr_address(examine(request.args.get("q", "")), site().settings.prefix, bound="here" in request.args)
     if text is None:
         raise HTTPRefusal(
             400,
@@ -93,10 +93,10 @@ def picture() -> Response:
         )
     # The catalogue of the same institution shows it on its own pages.
     fields = {"Cache-Control": "public, max-age=86400", "Cross-Origin-Resource-Policy": "cross-origin"}
-    return Response(qr.drawn(text), content_type="image/svg+xml", headers=fields)
+    return Response(qr.draw_svg(text), content_type="image/svg+xml", headers=fields)
 
 
-def pasted() -> str:
+def pasted_text() -> str:
     """Return the text of the form. Line breaks are LF, so that positions are those of the API. Raises
     :class:`.HTTPRefusal`: 413 if the text is too long, 503 if too many large texts are being inspected.
     """
@@ -219,7 +219,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         shown = card.card(single, site().settings.prefix)
         return make_response(render_template("inspector/_row.html", card=shown, plan=_plan(shown), row=_row_number()))
     table = listing.listing(found)
-    rows = table.arranged(**view)
+    rows = table.arrange(**view)
     cards = [card.card(single, site().settings.prefix)] if single is not None else []
     return _show(
         "inspector/_answer.html",
@@ -299,9 +299,9 @@ def _row_number() -> int:
 
 def _title(found: Inspection) -> str:
     # A title cannot contain elements that isolate text, so hidden characters are escaped.
-    said = translated(headline(found))
+    said = translate(headline(found))
     if len(found.findings) == 1 and (one := found.findings[0].verdict).code in _NAMED:
-        said = f"{translated(one.tag)}: {said}"
+        said = f"{translate(one.tag)}: {said}"
     said = display.visible(said)
     return f"{said if len(said) <= _TITLED else said[:_TITLED] + '...'} - Ararat"
 

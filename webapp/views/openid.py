@@ -16,7 +16,7 @@ from ...bindings.system.thread_slots import slots
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
 from ..accounts import cookies, identify
-from ..accounts.csrf import derived
+from ..accounts.csrf import derive
 from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ..config import site, url
 from ..errors import HTTPRefusal
@@ -48,8 +48,8 @@ def start() -> AnyResponse:
             address = provider.authorization_url(
                 redirect_uri=redirect_uri(),
                 state=_state(cookie, destination),
-                nonce=derived(cookie, "nonce"),
-                verifier=derived(cookie, "verifier"),
+                nonce=derive(cookie, "nonce"),
+                verifier=derive(cookie, "verifier"),
             )
     except (ProviderUnavailable, Busy) as error:
         raise _unavailable(error) from None
@@ -75,11 +75,11 @@ def finish() -> AnyResponse:
         raise _not_confirmed(f"error {display.escape(request.args.get('error', '')[:200])}")
     try:
         with slots.acquire("sign-ins", request.remote_addr, each=_EACH):
-            subject, value = provider.confirmed(
+            subject, value = provider.confirm(
                 redirect_uri=redirect_uri(),
                 code=code,
-                nonce=derived(cookie, "nonce"),
-                verifier=derived(cookie, "verifier"),
+                nonce=derive(cookie, "nonce"),
+                verifier=derive(cookie, "verifier"),
             )
     except (ProviderUnavailable, Busy) as error:
         raise _unavailable(error) from None
@@ -105,7 +105,7 @@ def _provider() -> OpenID:
 
 
 def _state(cookie: str, destination: str) -> str:
-    return f"{derived(cookie, f'state {destination}')}.{destination}"
+    return f"{derive(cookie, f'state {destination}')}.{destination}"
 
 
 def _unknown(provider: OpenID, subject: str) -> Response:

@@ -19,7 +19,7 @@ from ..report.excerpt import Line
 from ..report.standing import Status
 from ..report.verdict import capital
 from ..request_body import read_text
-from ..responses import as_json, represented, wants_json
+from ..responses import as_json, represent, wants_json
 from ..sitemaps import SitemapError, addresses
 
 blueprint = Blueprint("policy", __name__)
@@ -64,7 +64,7 @@ def page() -> Response:
         if wants_json():
             raise _no_sitemap(error) from None
         fault = capital(error.args[0])
-    return represented(
+    return represent(
         _as_json(profile, judged, truncated),
         "inspector/policy.html",
         fragment="inspector/_policy.html",

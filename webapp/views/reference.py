@@ -21,7 +21,7 @@ from ...identifiers.text.translatable import Translatable
 from .. import openapi
 from ..config import url
 from ..errors import HTTPRefusal, problem_document
-from ..responses import as_json, represented
+from ..responses import as_json, represent
 
 blueprint = Blueprint("reference", __name__)
 
@@ -53,7 +53,7 @@ def problems() -> Response:
         {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
         for known in PROBLEMS.values()
     ]
-    return represented({"problems": shown}, "reference/problems.html", most=_MAX_EXAMPLE, errors=ERROR_CODES.values())
+    return represent({"problems": shown}, "reference/problems.html", most=_MAX_EXAMPLE, errors=ERROR_CODES.values())
 
 
 @blueprint.get("/registries")
@@ -76,7 +76,7 @@ def index() -> Response:
         }
         for registry in _REGISTRIES
     ]
-    return represented({"registries": shown}, "reference/registries.html")
+    return represent({"registries": shown}, "reference/registries.html")
 
 
 @blueprint.get("/registries/naan")
@@ -101,7 +101,7 @@ def naans() -> Response:
     # The query becomes part of URLs, so surrogates are replaced.
     known = query[: search.MAX_QUERY].encode("utf-8", "replace").decode()
     everything = len(registries.current().table(NAANS).records)
-    return represented(
+    return represent(
         shown, "reference/naans.html", fragment="reference/_naans.html", query=known, everything=everything
     )
 
@@ -111,7 +111,7 @@ def naans() -> Response:
 def naan(naan: str) -> Response:
     """Return the registered holder, resolver and shoulders of a NAAN, or 404, as an HTML page or JSON."""
     shown = registries.of_naan(naan)
-    return represented(_entry(shown, NAANS), "reference/naan.html")
+    return represent(_entry(shown, NAANS), "reference/naan.html")
 
 
 @blueprint.get("/registries/urn")
@@ -120,14 +120,14 @@ def namespaces() -> Response:
     """Return the registered URN namespaces, as an HTML page or JSON."""
     records = registries.current().table(NAMESPACES).records
     shown = [{"nid": key, "kind": record.kind, "since": record.since} for key, record in records.items()]
-    return represented({"snapshot": _snapshot(NAMESPACES), "namespaces": shown}, "reference/namespaces.html")
+    return represent({"snapshot": _snapshot(NAMESPACES), "namespaces": shown}, "reference/namespaces.html")
 
 
 @blueprint.get("/registries/urn/<nid>")
 @blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
 def namespace(nid: str) -> Response:
     """Return one registered URN namespace, such as "isbn", or 404, as an HTML page or JSON."""
-    return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html", kinds=_KINDS)
+    return represent(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html", kinds=_KINDS)
 
 
 @blueprint.get("/schemes")
@@ -140,14 +140,14 @@ def schemes() -> Response:
         {"scheme": key, "name": record.name or key, **{field: getattr(record, field) for field in fields}}
         for key, record in records.items()
     ]
-    return represented({"snapshot": _snapshot(SCHEMES), "schemes": shown}, "reference/schemes.html", statuses=_STATUSES)
+    return represent({"snapshot": _snapshot(SCHEMES), "schemes": shown}, "reference/schemes.html", statuses=_STATUSES)
 
 
 @blueprint.get("/schemes/<name>")
 @blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
 def scheme(name: str) -> Response:
     """Return one registered URI scheme, such as "https", or 404, as an HTML page or JSON."""
-    return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html", statuses=_STATUSES)
+    return represent(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html", statuses=_STATUSES)
 
 
 @blueprint.get("/api")
@@ -155,7 +155,7 @@ def api() -> Response:
     """Show the OpenAPI document as a page with examples, or as JSON to clients that prefer it."""
     described = openapi.description()
     shown = [(path, known["get"]) for path, known in described["paths"].items() if "get" in known]
-    return represented(
+    return represent(
         described,
         "reference/api.html",
         examples={each["operationId"]: _example(path, each) for path, each in shown},

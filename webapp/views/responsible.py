@@ -56,7 +56,7 @@ def _own(key: str, known: Site) -> Responsible | None:
     if bindings is None or not inspection.look_up([(key,)], bindings)[0].is_own:
         return None
     source = bindings.source
-    inherited = source.prefix_records().inherited(key, "who")
+    inherited = source.prefix_records().inherited_text(key, "who")
     name = source.branding().institution if inherited is None else inherited.text
     said = Translatable("This site records this address.")
     if name:

@@ -97,7 +97,7 @@ def span(seconds: float, digits: int = 1) -> str:
     return f"{formats.decimal(seconds, digits)} s"
 
 
-def answered(age: float) -> str:
+def cache_age(age: float) -> str:
     """Return a phrase about the age of a response from the cache in seconds, such as "cached 12 s ago"."""
     return Translatable("cached %(seconds)s s ago", seconds=messages.old(age))
 
@@ -126,7 +126,7 @@ class Fragments:
                     continue
                 number += 1
                 seen.append(event)
-                yield sse.message(_NAMES[type(event)], self.shown(event, seen), number)
+                yield sse.message(_NAMES[type(event)], self.render_event(event, seen), number)
                 if isinstance(event, End):
                     continue
                 # A message needs data. The end of the trace hides both by itself.
@@ -158,16 +158,17 @@ class Fragments:
                 if isinstance(event, Start):
                     yield self.waiting(event, seen) + opening + self.pending(event)
                 elif isinstance(event, Hop):
-                    yield self.shown(event, seen) + self.pending(event)
+                    yield self.render_event(event, seen) + self.pending(event)
                 else:
-                    yield f'{closing}<div class="end">{self.shown(event, seen)}</div>{self.shown(seen[0], seen)}'
+                    end, first = self.render_event(event, seen), self.render_event(seen[0], seen)
+                    yield f'{closing}<div class="end">{end}</div>{first}'
                     yield self.record(seen)
         except Exception:  # noqa: BLE001 - as above
             _log.exception("a trace failed")
             yield closing + self.refusal(BROKEN)
         yield tail
 
-    def shown(self, event: Event, seen: Sequence[Event]) -> str:
+    def render_event(self, event: Event, seen: Sequence[Event]) -> str:
         """Return the HTML of an event of a trace, the last one of ``seen``."""
         with use(self.language):
             return self._show_event(event, seen)

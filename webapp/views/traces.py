@@ -263,7 +263,7 @@ def _runner(
         fetch = trace_requests.fetcher(known, client, stop, TraceProgress())
         # A resolver that must not be contacted needs no pause: the fetch fails at once.
         in_turn = turns.wrap(fetch, clock) if choice.possible else fetch
-        return known.watched(
+        return known.watch_trace(
             trace(text, fetch=in_turn, resolver=choice.resolver, clock=clock, test_naans=known.test_naans)
         )
 
@@ -314,17 +314,17 @@ class _Grower:
     def _end_row(self, rows: list[BulkTraceRow], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
         files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
-        return self._render("inspector/_traces_ended.html", counted=counted(rows), left=left, why=why, **files)
+        return self._render("inspector/_traces_ended.html", counted=count_verdicts(rows), left=left, why=why, **files)
 
     def _render(self, template: str, **context: object) -> str:
         with use(self.language):
             return self.environment.get_template(template).render(context)
 
 
-def counted(rows: Iterable[BulkTraceRow]) -> str:
+def count_verdicts(rows: Iterable[BulkTraceRow]) -> str:
     """Return a sentence with the number of traced identifiers for each verdict.
 
-    >>> counted([])
+    >>> count_verdicts([])
     'Nothing was traced.'
     """
     rows = list(rows)

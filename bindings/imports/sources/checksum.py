@@ -41,7 +41,7 @@ class NameIndex:
         if len(self._new) >= _NAMES_AT_ONCE:
             self._store()
 
-    def known(self, keys: list[str]) -> set[str]:
+    def find_known(self, keys: list[str]) -> set[str]:
         """Return those of ``keys``, the normal forms of names, that are in the index."""
         self._store()
         query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"

@@ -27,7 +27,7 @@ _GZIP, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06"
 
 
 @contextmanager
-def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
+def open_dump(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
     """Open a path or binary file, and unpack it if it is gzip or ZIP. A binary file stays open. Raises
     :class:`TableError` (``archive-content``) for an archive that is damaged, encrypted, too large, or has several
     files. Raises like :func:`~.wrong_files.refuse` for a file that is not a dump, and OSError if it cannot be read.

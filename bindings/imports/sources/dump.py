@@ -36,7 +36,7 @@ def read(
     ['ark:/12345/x5']
     """
     read_as = ReadAs() if read_as is None else read_as
-    with compressed.opened(file) as stream:
+    with compressed.open_dump(file) as stream:
         yield from _READERS[source](_Content(stream, name_of(file), encoding, read_as))
 
 

@@ -181,14 +181,14 @@ class _Reading:
                 keys[naming.assignable(each.identifier, self._bindings.naming)] = each
             except BindingError as error:
                 self._omit(each.line, each.identifier, Omission("identifier", error.message, error.expected))
-        recorded_keys = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
+        recorded_keys = self._index.find_known(list(keys)) | self._bindings.store.fetch(keys).keys()
         for key, each in keys.items():
             if key not in recorded_keys:
                 self._migration.minted += 1
                 yield Row(each.line, {"identifier": each.identifier, "status": "reserved"})
 
     def _omit(self, line: int, identifier: str, omitted: Omission) -> None:
-        value = OmittedValue(line, validation.shown(identifier, 100), omitted)
+        value = OmittedValue(line, validation.quote(identifier, 100), omitted)
         self._migration.omissions += 1
         if self._migration.omissions <= MAX_LISTED:
             self._migration.omitted.append(value)

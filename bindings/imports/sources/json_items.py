@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from ...names.errors import TableError
 from ...tables.text_stream import MAX_OCTETS
-from .record import joined
+from .record import join_values
 
 _PIECE = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -61,7 +61,7 @@ def as_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return joined(value)
+        return join_values(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -108,13 +108,13 @@ _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 
 def no_time(element: str, text: str) -> Omission:
     """Return the note that a value of a dump is not imported, because it is not a time."""
-    return Omission(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")
+    return Omission(element, f"{validation.quote(text)} is not a time", "correct the time, or set it to Unix seconds")
 
 
-def joined(values: Iterable[str]) -> str:
+def join_values(values: Iterable[str]) -> str:
     """Return one value for an element that occurs several times. No value is lost, and none occurs twice.
 
-    >>> joined(["Smith, A", "Jones, B", "Smith, A"])
+    >>> join_values(["Smith, A", "Jones, B", "Smith, A"])
     'Smith, A; Jones, B'
     """
     return _SEPARATOR.join(dict.fromkeys(value for each in values if (value := each.strip())))

@@ -37,7 +37,7 @@ def check(text: str) -> str:
     """
     colour = text.lower() if isinstance(text, str) else ""
     if not _COLOUR.fullmatch(colour):
-        raise BindingError("branding-colour", Translatable("%(text)s is not a colour", text=validation.shown(text)))
+        raise BindingError("branding-colour", Translatable("%(text)s is not a colour", text=validation.quote(text)))
     return colour if len(colour) == 7 else "#" + "".join(digit * 2 for digit in colour[1:])
 
 

@@ -40,7 +40,7 @@ def check(text: str) -> str:
         ) from None
     if not path.startswith("/") or targets.is_reserved(path):
         raise BindingError(
-            "branding-logo", Translatable("%(text)s is not a file of this site", text=validation.shown(text))
+            "branding-logo", Translatable("%(text)s is not a file of this site", text=validation.quote(text))
         )
     return path
 
@@ -68,7 +68,7 @@ def _check_data(text: str) -> str:
     if match is None or not image:
         raise BindingError(
             "branding-logo",
-            Translatable("%(text)s is not an image in base64 of this size", text=validation.shown(text)),
+            Translatable("%(text)s is not an image in base64 of this size", text=validation.quote(text)),
         )
     checked = data_url(image)
     if not checked.startswith(f"data:{match[1]};"):

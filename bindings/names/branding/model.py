@@ -50,7 +50,7 @@ class Branding:
     colour: str | None = None
     statement: str | None = None
 
-    def over(self, default: Branding) -> Branding:
+    def with_defaults(self, default: Branding) -> Branding:
         """Return this branding with the values of ``default`` for the fields that have no value."""
         own = {field: getattr(self, field) for field in FIELDS}
         return Branding(**{name: getattr(default, name) if text is None else text for name, text in own.items()})

@@ -27,7 +27,7 @@ def check_datacite(text: str) -> None:
         if depth == 0 and not (name.startswith(_DATACITE) and name.endswith(" resource")):
             message = Translatable(
                 "the metadata element datacite has the root element %(root)s, not resource of %(namespace)s",
-                root=validation.shown(name),
+                root=validation.quote(name),
                 namespace=f"{_DATACITE}4",
             )
             raise BindingError("metadata-document", message)

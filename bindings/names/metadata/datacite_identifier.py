@@ -56,7 +56,7 @@ def with_identifier(document: str, key: str, shown: str | None = None, *, refuse
             Translatable(
                 "the metadata element datacite has the identifier %(stated)s in line %(line)s, but the name is an "
                 "%(kind)s; send it with the type %(kind)s, or without a text",
-                stated=validation.shown(other),
+                stated=validation.quote(other),
                 line=place.line,
                 kind=kind,
             ),

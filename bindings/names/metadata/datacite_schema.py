@@ -201,7 +201,7 @@ def check_record(document: str) -> None:
         nonlocal namespace
         space, _, local = name.rpartition(" ")
         line = parser.CurrentLineNumber
-        shown = validation.shown(local)
+        shown = validation.quote(local)
         if not stack:
             namespace = space
             rule = _RULES["resource"] if _is_current(space) else _OLDER
@@ -266,11 +266,11 @@ def _attribute_faults(element: _Open, attributes: Mapping[str, str]) -> Iterator
         if space == _INSTANCE or (space == _XML and (local != "lang" or "lang" in permitted)):
             continue
         if space or local not in permitted:
-            yield f"has the attribute {validation.shown(local)} {place}, which the schema does not have"
+            yield f"has the attribute {validation.quote(local)} {place}, which the schema does not have"
         present[local] = value
         values = _VALUES.get(local)
         if values is not None and value not in values:
-            yield f"has {local} {validation.shown(value)} {place}; expected {', '.join(values)}"
+            yield f"has {local} {validation.quote(value)} {place}; expected {', '.join(values)}"
     for name, is_required in permitted.items():
         if is_required and name not in present:
             yield f"lacks the attribute {name} {place}"
@@ -280,17 +280,17 @@ def _text_faults(element: _Open) -> Iterator[str]:
     text, place = "".join(element.texts), f"in line {element.line}"
     match element.rule.text:
         case "none" if text.strip():
-            yield f"has the text {validation.shown(text.strip())} {place}, which cannot be in {element.name}"
+            yield f"has the text {validation.quote(text.strip())} {place}, which cannot be in {element.name}"
         case "some" if not text:
             yield f"has no text in {element.name} {place}"
         case "year" if not _YEAR.fullmatch(text):
-            yield f"has the year {validation.shown(text.strip())} {place}; expected four digits"
+            yield f"has the year {validation.quote(text.strip())} {place}; expected four digits"
         case "language" if not _LANGUAGE.fullmatch(text):
-            yield f"has the language {validation.shown(text.strip())} {place}; expected a code such as en"
+            yield f"has the language {validation.quote(text.strip())} {place}; expected a code such as en"
         case "longitude" | "latitude" as kind:
             most = 180 if kind == "longitude" else 90
             if not _NUMBER.fullmatch(text) or abs(float(text)) > most:
-                yield f"has the {kind} {validation.shown(text.strip())} {place}; expected -{most} to {most}"
+                yield f"has the {kind} {validation.quote(text.strip())} {place}; expected -{most} to {most}"
         case _:
             pass
 

@@ -60,7 +60,7 @@ def full_name(element: str) -> str:
     if not isinstance(element, str) or not is_name(element):
         raise BindingError(
             "metadata-key",
-            Translatable("the metadata element %(element)s does not exist", element=validation.shown(element)),
+            Translatable("the metadata element %(element)s does not exist", element=validation.quote(element)),
         )
     return element
 
@@ -79,13 +79,13 @@ def has_short_name(element: str) -> bool:
     return element in _SHORT
 
 
-def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
+def shorten_names(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return metadata with short names, such as ``who`` for ``erc.who``, in the order of display.
 
-    >>> shortened({"dc.title": "The Ark", "erc.who": "Noah"})
+    >>> shorten_names({"dc.title": "The Ark", "erc.who": "Noah"})
     {'who': 'Noah', 'dc.title': 'The Ark'}
     """
-    return {_SHORT.get(element, element): text for element, text in ordered(metadata).items()}
+    return {_SHORT.get(element, element): text for element, text in sort_elements(metadata).items()}
 
 
 def code_meaning(text: str) -> str | None:
@@ -129,7 +129,7 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
                 "metadata-twice", Translatable("the metadata element %(element)s is given twice", element=element)
             )
         checked[element] = "" if deletions and text == "" else _check_text(element, text)
-    return ordered(checked)
+    return sort_elements(checked)
 
 
 def _check_text(element: str, text: object) -> str:
@@ -150,7 +150,7 @@ def _check_text(element: str, text: object) -> str:
     return checked
 
 
-def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
+def sort_elements(metadata: Mapping[str, str]) -> Mapping[str, str]:
     """Return metadata in the order of display, read-only: the elements with short names first."""
     if not metadata:
         return NOTHING

@@ -38,7 +38,7 @@ def check(numbers: Any) -> Mapping[str, str]:
     for kind, value in numbers.items():
         if kind not in NUMBER_KINDS:
             raise BindingError(
-                "number-kind", Translatable("the kind of numbers %(kind)s does not exist", kind=validation.shown(kind))
+                "number-kind", Translatable("the kind of numbers %(kind)s does not exist", kind=validation.quote(kind))
             )
         given = value or ""
         parts = numbers_in(given) if isinstance(given, str) else [part for each in given for part in numbers_in(each)]
@@ -52,7 +52,7 @@ def check(numbers: Any) -> Mapping[str, str]:
     return MappingProxyType(checked)
 
 
-def merged(existing: Binding | None, changes: Mapping[str, str], resource: str | None) -> Mapping[str, str]:
+def merge_numbers(existing: Binding | None, changes: Mapping[str, str], resource: str | None) -> Mapping[str, str]:
     """Return the numbers to record after a change: one text per kind, without empty ones. Kinds that the request does
     not state stay. A current number is not recorded if it is the resource after the change. A replaced one becomes a
     former number, unless the request states these.

@@ -99,10 +99,10 @@ def split(element: Element, text: str) -> tuple[str, str]:
     return value_term, rest[1:].lstrip() if rest.startswith(",") else rest
 
 
-def joined(element: str, chosen: str, words: str) -> str:
+def join_statement(element: str, chosen: str, words: str) -> str:
     """Join a term and further words to a persistence statement. Words that begin with a term replace it.
 
-    >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")
+    >>> join_statement("availability", "finite", "until 2030"), join_statement("variance", "rising", "(yearly)")
     ('finite, until 2030', 'rising (yearly)')
     """
     words = words.strip()
@@ -156,7 +156,7 @@ def warnings_about(statements: Mapping[str, str], recorded: Mapping[str, str] = 
         ):
             continue
         if term(element, text) is None:
-            values = {"text": validation.shown(text, 60), "terms": ", ".join(terms)}
+            values = {"text": validation.quote(text, 60), "terms": ", ".join(terms)}
             if element == "availability":
                 message = Translatable(
                     "the availability %(text)s is not a term of persistence statements: %(terms)s", **values

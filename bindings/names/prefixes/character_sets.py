@@ -43,7 +43,7 @@ def check(text: str) -> str:
             )
             raise BindingError("prefix-characters", message)
         if first > last:
-            shown = validation.shown(f"{first}-{last}")
+            shown = validation.quote(f"{first}-{last}")
             raise BindingError(
                 "prefix-characters",
                 Translatable("the range %(shown)s of the character set is in the wrong order", shown=shown),
@@ -66,10 +66,10 @@ def first_wrong(name: str, characters: str) -> str | None:
     return None
 
 
-def named(char: str) -> str:
+def describe_character(char: str) -> str:
     r"""Return the name of a character that :func:`first_wrong` returned, for a message.
 
-    >>> named("a"), named("\u202e"), named("\udcff")
+    >>> describe_character("a"), describe_character("\u202e"), describe_character("\udcff")
     ("'a'", 'U+202E RIGHT-TO-LEFT OVERRIDE', 'the byte %FF')
     """
     if _SURROGATES.match(char):

@@ -56,7 +56,7 @@ def check_state(text: str) -> str:
     :class:`BindingError` with the code ``prefix-state``.
     """
     if text not in ("active", "delegated", "retired"):
-        raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.shown(text)))
+        raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.quote(text)))
     return "" if text == "active" else text
 
 
@@ -78,7 +78,7 @@ def check_resolver(text: str) -> str:
     if "?" in address or "#" in address:
         raise BindingError(
             "prefix-address",
-            Translatable("%(text)s has a query or fragment, and no variable in it", text=validation.shown(text)),
+            Translatable("%(text)s has a query or fragment, and no variable in it", text=validation.quote(text)),
         )
     return address.rstrip("/")
 
@@ -94,7 +94,7 @@ def check_address(text: str) -> str:
         raise BindingError("prefix-address", error.message) from None
     if address is None or not address.startswith("http"):
         raise BindingError(
-            "prefix-address", Translatable("%(text)s is not an http or https address", text=validation.shown(text))
+            "prefix-address", Translatable("%(text)s is not an http or https address", text=validation.quote(text))
         )
     return address
 
@@ -113,7 +113,7 @@ def check_lineage(text: str) -> str:
         or not all(map(_is_text, predecessors))
     ):
         raise BindingError(
-            "prefix-lineage", Translatable("%(shown)s is not a list of institutions", shown=validation.shown(text, 100))
+            "prefix-lineage", Translatable("%(shown)s is not a list of institutions", shown=validation.quote(text, 100))
         )
     return write_lineage(predecessors)
 

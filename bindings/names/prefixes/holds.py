@@ -4,10 +4,10 @@ the longest name or prefix is shown.
 
 >>> from datetime import UTC, datetime
 >>> holds = Holds([Hold("ark:12345/x", read_end("2027-03-01"), "a court order")])
->>> holds.over("ark:12345/x/p1", datetime(2027, 3, 1, 23, tzinfo=UTC)).reason
+>>> holds.hold_for("ark:12345/x/p1", datetime(2027, 3, 1, 23, tzinfo=UTC)).reason
 'a court order'
->>> holds.over("ark:12345/x/p1", datetime(2027, 3, 2, tzinfo=UTC)), holds.over("ark:12345/x1", datetime.now(UTC))
-(None, None)
+>>> holds.hold_for("ark:12345/x/p1", datetime(2027, 3, 2, tzinfo=UTC))
+>>> holds.hold_for("ark:12345/x1", datetime.now(UTC))
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read_end(text: str) -> datetime:
     except (ValueError, OverflowError):
         pass
     raise BindingError(
-        "hold-until", Translatable("%(text)s is not a date or a time with its offset", text=validation.shown(text))
+        "hold-until", Translatable("%(text)s is not a date or a time with its offset", text=validation.quote(text))
     )
 
 
@@ -110,7 +110,7 @@ class Holds:
             return True
         return any(key[:length] in self._prefixes for length in self._lengths)
 
-    def over(self, key: str, now: datetime, above: Collection[str] = (), *, read: str | None = None) -> Hold | None:
+    def hold_for(self, key: str, now: datetime, above: Collection[str] = (), *, read: str | None = None) -> Hold | None:
         """Return the narrowest hold that stops the redirect of a name or text at a time, or None. Names that are not
         public have none. ``above`` are names whose holds include it, because it is their variant. ``read`` is a name
         whose record was read, so that its hold here can be older.

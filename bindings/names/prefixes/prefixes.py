@@ -2,7 +2,7 @@
 name inherits the statement, the pattern and the character set, each from the longest prefix that has one.
 
 >>> records = PrefixRecords([record("ark:12345/", {"statement": "We keep names."}), record("ark:12345/x5")])
->>> records.inherited("ark:12345/x5a", "statement")
+>>> records.inherited_text("ark:12345/x5a", "statement")
 InheritedText(text='We keep names.', prefix='ark:12345/')
 """
 
@@ -118,7 +118,7 @@ class PrefixRecord:
                 minter=self.minter,
             )
         if place := self.about or self.contact:
-            page = validation.shown(place, 400)
+            page = validation.quote(place, 400)
             if not self.who:
                 return Translatable(
                     "the prefix %(prefix)s is delegated to another resolver; see %(page)s",
@@ -128,13 +128,13 @@ class PrefixRecord:
             return Translatable(
                 "the prefix %(prefix)s is delegated to %(who)s; see %(page)s",
                 prefix=self.prefix,
-                who=validation.shown(self.who, 400),
+                who=validation.quote(self.who, 400),
                 page=page,
             )
         return Translatable(
             "the prefix %(prefix)s is delegated to %(who)s",
             prefix=self.prefix,
-            who=validation.shown(self.who or self.resolver or "", 400),
+            who=validation.quote(self.who or self.resolver or "", 400),
         )
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
@@ -286,12 +286,12 @@ class PrefixRecords:
             return None
         if root not in self._roots:
             return root
-        for record in self.above(key):
+        for record in self.records_of(key):
             if record.prefix != root or record.pattern or self._roots[root] == 1:
                 return None
         return key
 
-    def above(self, key: str) -> Iterator[PrefixRecord]:
+    def records_of(self, key: str) -> Iterator[PrefixRecord]:
         """Yield the records of all prefixes of a name, the longest first, without those that have only a hold."""
         for length in self._lengths:
             if length <= len(key) and (record := self._stated.get(key[:length])) is not None:
@@ -301,7 +301,7 @@ class PrefixRecords:
         """Return the record of the longest prefix of an unbound name if it is delegated or retired, and has the address
         of a resolver or page. Otherwise return None: a shorter prefix does not count.
         """
-        record = next(self.above(key), None) if self._has_closed else None
+        record = next(self.records_of(key), None) if self._has_closed else None
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 
     def require_minted_here(self, beginning: str) -> None:
@@ -310,7 +310,7 @@ class PrefixRecords:
         """
         if not self._has_closed:
             return
-        for number, record in enumerate(self.above(beginning)):
+        for number, record in enumerate(self.records_of(beginning)):
             if record.state == "retired":
                 raise BindingError(
                     "prefix-retired",
@@ -328,9 +328,9 @@ class PrefixRecords:
             return False
         return True
 
-    def inherited(self, key: str, field: str) -> InheritedText | None:
+    def inherited_text(self, key: str, field: str) -> InheritedText | None:
         """Return the text of a field, such as "hosts", from the longest prefix of a key that has one, or None."""
-        texts = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
+        texts = ((text, record.prefix) for record in self.records_of(key) if (text := record.texts.get(field)))
         return next((InheritedText(*each) for each in texts), None)
 
     def statements(self, key: str, own: Mapping[str, str]) -> InheritedStatements:
@@ -346,14 +346,14 @@ class PrefixRecords:
         """
         availability = None
         if "erc.availability" not in own and "erc.persistence" not in own:
-            record = next((each for each in self.above(key) if each.statement or each.availability), None)
+            record = next((each for each in self.records_of(key) if each.statement or each.availability), None)
             if record is not None and record.availability:
                 availability = InheritedText(record.availability, record.prefix)
         return InheritedStatements(
-            persistence=None if "erc.persistence" in own else self.inherited(key, "statement"),
+            persistence=None if "erc.persistence" in own else self.inherited_text(key, "statement"),
             availability=availability,
-            variance=None if "erc.variance" in own else self.inherited(key, "variance"),
-            policy=next((each.prefix for each in self.above(key) if each.has_policy), None),
+            variance=None if "erc.variance" in own else self.inherited_text(key, "variance"),
+            policy=next((each.prefix for each in self.records_of(key) if each.has_policy), None),
         )
 
     @property
@@ -376,9 +376,9 @@ class PrefixRecords:
             return Translatable(
                 "the name has %(character)s, but names that begin with %(prefix)s can have only these characters: "
                 "%(permitted)s",
-                character=character_sets.named(wrong),
+                character=character_sets.describe_character(wrong),
                 prefix=record.prefix,
-                permitted=validation.shown(record.characters),
+                permitted=validation.quote(record.characters),
             )
         return None
 
@@ -415,7 +415,7 @@ def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:
             continue
         # A table has no white space around a text.
         text = text.strip() if isinstance(text, str) else text
-        checked[name] = "" if text == "" else BY_NAME[name].checked(prefix, text)
+        checked[name] = "" if text == "" else BY_NAME[name].stored_form(prefix, text)
     return checked
 
 
@@ -425,7 +425,7 @@ def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))
 
 
-def changed(
+def change_texts(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Any, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
     """Return the record of a prefix after a change of some texts, or ``existing`` itself if nothing differs. Raises
@@ -474,7 +474,7 @@ def check_prefix(prefix: str, rules: NamingRules = NO_RULES) -> str:
     except IdentifierError as error:
         raise BindingError(
             "rule-prefix",
-            Translatable("%(prefix)s: %(message)s", prefix=validation.shown(prefix), message=error.problem.message),
+            Translatable("%(prefix)s: %(message)s", prefix=validation.quote(prefix), message=error.problem.message),
         ) from None
     if ark_below.reserved_naan and ark_below.normal_naan not in rules.test_naans:
         raise BindingError("naan-reserved-invalid", identifier=ark_below.basic)
@@ -483,7 +483,7 @@ def check_prefix(prefix: str, rules: NamingRules = NO_RULES) -> str:
             "rule-prefix",
             Translatable(
                 "%(prefix)s has more than the beginning of a name; remove dots, query and fragment",
-                prefix=validation.shown(prefix),
+                prefix=validation.quote(prefix),
             ),
         )
     return ark_below.basic.removesuffix("x") if naan_alone else ark_below.basic
@@ -495,10 +495,10 @@ def _check_urn_prefix(prefix: str) -> str:
         beginning = selection.beginning(prefix)
     except BindingError:
         raise BindingError(
-            "rule-prefix", Translatable("%(prefix)s is not the beginning of URNs", prefix=validation.shown(prefix))
+            "rule-prefix", Translatable("%(prefix)s is not the beginning of URNs", prefix=validation.quote(prefix))
         ) from None
     if iri.has_dot_segment(beginning):
         raise BindingError(
-            "rule-prefix", Translatable("%(prefix)s has a segment of dots; remove it", prefix=validation.shown(prefix))
+            "rule-prefix", Translatable("%(prefix)s has a segment of dots; remove it", prefix=validation.quote(prefix))
         )
     return beginning

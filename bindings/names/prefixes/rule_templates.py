@@ -45,7 +45,7 @@ def check_template(template: str) -> str:
                 "reserved-target",
                 Translatable(
                     "%(template)s leads back to the resolver; use a path outside /ark: and /urn:",
-                    template=validation.shown(template),
+                    template=validation.quote(template),
                 ),
             )
     return stored

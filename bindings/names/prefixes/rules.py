@@ -42,7 +42,7 @@ class Rule:
         if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
         fields = Fields(kind="located", target=address, redirect=self.redirect, spelling=key, key=key)
-        return fields.first(self.changed)
+        return fields.create_binding(self.changed)
 
 
 class RuleMatch(NamedTuple):

@@ -44,7 +44,7 @@ def check_hosts(text: str) -> str:
     for host in hosts:
         if not _HOST.fullmatch(host):
             raise BindingError(
-                "prefix-hosts", Translatable("%(shown)s is not the name of a host", shown=validation.shown(host, 100))
+                "prefix-hosts", Translatable("%(shown)s is not the name of a host", shown=validation.quote(host, 100))
             )
     return " ".join(dict.fromkeys(hosts))
 
@@ -56,12 +56,12 @@ def check_pattern(prefix: str, text: str) -> str:
     form = read_form(validation.check(text, "prefix-pattern", Translatable("Pattern"), MAX_TEXT))
     if form is None:
         raise BindingError(
-            "prefix-pattern", Translatable("%(text)s is not a pattern of names", text=validation.shown(text))
+            "prefix-pattern", Translatable("%(text)s is not a pattern of names", text=validation.quote(text))
         )
     if prefix.startswith("ark:") and not _MINTABLE.fullmatch(prefix):
         raise BindingError(
             "prefix-pattern",
-            Translatable("%(prefix)s is not a shoulder under which names are minted", prefix=validation.shown(prefix)),
+            Translatable("%(prefix)s is not a shoulder under which names are minted", prefix=validation.quote(prefix)),
         )
     require_check(prefix, form.check, "prefix-pattern")
     if len(prefix) + form.length + bool(form.check) > lengths.ALWAYS_ACCEPTED:
@@ -105,7 +105,7 @@ class PrefixText:
     is_inherited: bool = False
     is_delegation: bool = False
 
-    def checked(self, prefix: str, text: str) -> str:
+    def stored_form(self, prefix: str, text: str) -> str:
         """Return the stored form of a text for a prefix. Raises :class:`BindingError` with a code ``prefix-…``."""
         if self.check is not None:
             return self.check(prefix, text)

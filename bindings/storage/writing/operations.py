@@ -202,7 +202,7 @@ class Operations:
         of_number = _EVENTS.operation == number, _EVENTS.action == "withdrawn"
         return self._stream(select(_EVENTS.key).where(*of_number, ~since.exists()))
 
-    def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
+    def effects(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
         """Return the effect of an operation on names, by key. Without ``number``, that of the last event of each name.
         Raises :class:`UnreadableBinding` for an event of another program.
         """

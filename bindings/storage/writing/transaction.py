@@ -192,7 +192,7 @@ class Transaction:
     - ``written``: the changes of names, except those of operations and imports, which can be too many for the memory.
     - ``begun``: the numbers of the operations that began.
     - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
-    - ``check_change``: checks each change by the policy (:meth:`checked`).
+    - ``check_change``: checks each change by the policy (:meth:`permit`).
     - ``rules_version``: the version of the rules, prefix records and holds that the transaction reads, which resolvers
       keep in memory; None after it has changed one.
     - ``is_rolled_back``: whether all changes were undone. ``is_exclusive``: whether other writers wait.
@@ -264,7 +264,7 @@ class Transaction:
             query = "SELECT pg_advisory_xact_lock(number) FROM unnest(%s::bigint[]) AS numbers(number)"
             self.connection.exec_driver_sql(query, (numbers,))
 
-    def checked(self, before: Binding | None, change: Change) -> Change:
+    def permit(self, before: Binding | None, change: Change) -> Change:
         """Return the change to write, by the permissions of the actor and the policy. ``before`` is None for a new
         name. Raises :class:`BindingError` if the change is not permitted.
         """
@@ -278,7 +278,7 @@ class Transaction:
 
     @property
     def permits_all(self) -> bool:
-        """Whether :meth:`checked` permits each change of a name, and writes it as it is."""
+        """Whether :meth:`permit` permits each change of a name, and writes it as it is."""
         actor = self.actor
         return self.check_change is None and actor.grants is None and type(actor).check is Actor.check
 
@@ -345,7 +345,7 @@ class Transaction:
         del self._due[due.identifier]
         return Change("published", replace(due, recorded=now) if now > due.changed else due, "bound")
 
-    def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
+    def deleted_revisions(self, identifiers: Sequence[str]) -> dict[str, int]:
         """Return the names that were deleted, each with the revision of its last deletion."""
         keys = {index_key(name): name for name in identifiers}
         if not keys or not self._has_deleted:
@@ -375,7 +375,7 @@ class Transaction:
         binding. Return the changes as recorded: the history of a deleted name continues with its next revision.
         ``sources`` has the file and line of each change, or None.
         """
-        deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
+        deleted_before = self.deleted_revisions([change.after.identifier for change in changes if change.is_new])
         of_binding = self._inserts.row_of if self._inserts.lacking else row_of
         new: list[Row] = []
         changed: list[Row] = []
@@ -498,7 +498,7 @@ class Transaction:
         row |= {"prefix": record.prefix, "changed": rfc3339(record.changed), "actor": record.actor}
         return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
 
-    def above(self, names: Sequence[str]) -> set[str]:
+    def containers_of_bound(self, names: Sequence[str]) -> set[str]:
         """Return those of ``names`` that are above a bound name, as ark:12345/x is above ark:12345/x/p1."""
         parameters = (self._database.array_parameter(list(names)),)
         return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())

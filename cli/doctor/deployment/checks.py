@@ -38,7 +38,7 @@ from .probes import (
     parse_echo,
     prefix_of,
     proxy_of,
-    redirected,
+    redirect_prefix,
     redirected_to,
     same,
     status_of,
@@ -118,7 +118,7 @@ def _run_probe(site: Deployment, probe: Probe, base: str | None = None) -> Healt
 
 def _sent(site: Deployment, probe: Probe, sent: str) -> HealthFinding:
     try:
-        response = site.asked("GET", f"{site.mount}/{sent}")
+        response = site.get_answer("GET", f"{site.mount}/{sent}")
     except HopFailed as failed:
         return _no_echo(site, probe, sent, f"No answer: {failed.sentence}.")
     echo = parse_echo(response)
@@ -240,7 +240,7 @@ def _spellings(site: Deployment) -> Iterator[HealthFinding]:
     for probe in SPELLINGS:
         sent = f"{probe.shown}{site.base[4:]}{probe.rest}"
         try:
-            response = site.asked("GET", f"{site.mount}/{sent}")
+            response = site.get_answer("GET", f"{site.mount}/{sent}")
         except HopFailed as failed:
             yield site.bad(probe.code, probe.shown, f"No answer: {failed.sentence}.", "label", probe.reference)
             continue
@@ -287,7 +287,7 @@ def _cache_control(site: Deployment) -> HealthFinding:
 def _bindings(site: Deployment) -> Iterator[HealthFinding]:
     """Look up a name to check the store, and that URNs reach the resolver."""
     try:
-        response = site.asked("GET", f"{site.mount}/urn:example:ararat-doctor")
+        response = site.get_answer("GET", f"{site.mount}/urn:example:ararat-doctor")
     except HopFailed:
         return
     echo = parse_echo(response)
@@ -312,7 +312,7 @@ def _urns(site: Deployment, response: SiteAnswer) -> Iterator[HealthFinding]:
 
 
 def _inspector(site: Deployment) -> Iterator[HealthFinding]:
-    return inspector.examine(site.url, site.echo.inspect, site.proxy, site.asked)
+    return inspector.examine(site.url, site.echo.inspect, site.proxy, site.get_answer)
 
 
 def _check_prefix(site: Deployment) -> HealthFinding | list[HealthFinding]:
@@ -342,7 +342,7 @@ def _check_prefix(site: Deployment) -> HealthFinding | list[HealthFinding]:
 def _announced_root(site: Deployment) -> str | None:
     """Return the prefix of links. A refusal that suggests another spelling contains it (ark:B9999/x)."""
     try:
-        echo = parse_echo(site.asked("GET", f"{site.mount}/ark:B9999/x"))
+        echo = parse_echo(site.get_answer("GET", f"{site.mount}/ark:B9999/x"))
     except HopFailed:
         return None
     tail = "/ark:b9999/x"
@@ -357,7 +357,7 @@ def _well_known(site: Deployment) -> HealthFinding:
     expected = f"{site.mount}/"
     reference = "draft-kunze-ark-43, section 5.6"
     try:
-        response = site.asked("GET", WELL_KNOWN)
+        response = site.get_answer("GET", WELL_KNOWN)
     except HopFailed:
         response = None
     if response is None or response.status != 200:
@@ -407,7 +407,7 @@ def _host(site: Deployment) -> Iterator[HealthFinding]:
         message += "the clock of this machine."
         yield HealthFinding("url", "clock", "error", "clock", message, site.remedy("clock"), "RFC 9110, section 6.6.1")
     with suppress(HopFailed):
-        robots = site.asked("GET", "/robots.txt")
+        robots = site.get_answer("GET", "/robots.txt")
         if refused := hosts.refused_robots(robots, f"{site.mount}/ark:12345/x"):
             answer = f" ({robots.status})" if robots.status >= 500 else ""
             message = f"/robots.txt{answer} does not let {' and '.join(refused)} read {site.mount}/ark:."
@@ -442,7 +442,7 @@ def _over_http(site: Deployment) -> Iterator[HealthFinding]:
         message = f"{shown} does not answer ({failed.sentence}), so links that begin with http fail."
         yield HealthFinding("url", "http", "warning", "http", message, "Redirect port 80 to https.")
         return
-    following = redirected(plain, f"{site.base}x", response)
+    following = redirect_prefix(plain, f"{site.base}x", response)
     if following is not None:
         try:
             site.client(following, "GET", f"{following.target.rstrip('/')}/{site.base}x")

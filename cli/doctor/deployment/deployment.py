@@ -29,7 +29,7 @@ from .probes import (
     parse_echo,
     prefix_of,
     proxy_of,
-    redirected,
+    redirect_prefix,
     redirected_to,
     status_of,
 )
@@ -141,7 +141,7 @@ class Deployment:
         try:
             plain = self.ask("x")
             for _ in range(_MAX_REDIRECTS):
-                following = redirected(self.url, f"{self.base}x", plain)
+                following = redirect_prefix(self.url, f"{self.base}x", plain)
                 if following is None:
                     break
                 yield from self._follow(following, plain)
@@ -182,7 +182,7 @@ class Deployment:
         yield HealthFinding("url", "answered", "ok", "answered", f"Ararat answers at {self.mount or '/'}.")
         return True
 
-    def asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
+    def get_answer(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         """Return the answer to a request for the path and query ``target``, with further header fields."""
         return self.client(self.url, method, target, fields)
 
@@ -254,7 +254,7 @@ class Deployment:
 
     def ask(self, rest: str, method: str = "GET") -> SiteAnswer:
         """Return the answer to a request for the name that ends with ``rest``."""
-        return self.asked(method, f"{self.mount}/{self.base}{rest}")
+        return self.get_answer(method, f"{self.mount}/{self.base}{rest}")
 
     def _try(self, rest: str) -> SiteAnswer | None:
         try:

@@ -89,13 +89,13 @@ SUB_DELIMS = Probe("sub-delims", "a;b!c&d'e(f)g,h:i", "; ! & ' ( ) , :", "URNs w
 """The probe with the characters that URNs can have, and ARKs cannot."""
 
 
-def redirected(url: WebURL, name: str, response: SiteAnswer) -> WebURL | None:
+def redirect_prefix(url: WebURL, name: str, response: SiteAnswer) -> WebURL | None:
     """Return the prefix to which a front server redirects a name, or None for another response.
     A redirect to the same name at another host, or over https, counts. One to the target of the name does not.
 
     >>> from ararat.net import url as weburl
     >>> answer = SiteAnswer(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
-    >>> redirected(weburl.parse("http://a.example/"), "ark:12345/x", answer).authority
+    >>> redirect_prefix(weburl.parse("http://a.example/"), "ark:12345/x", answer).authority
     'www.a.example'
     """
     where = response.field("Location")

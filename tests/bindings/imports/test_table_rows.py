@@ -95,7 +95,7 @@ def test_an_import_that_is_killed_goes_on_and_mints_no_name_twice(
     with pytest.raises(Killed):
         first.write()
     again = blocks(OBJECTS)
-    begun = again.begun()
+    begun = again.continued_operation()
     assert (begun is not None) == (kill_at > 0)
     if begun is None:
         again.check()
@@ -208,7 +208,7 @@ def test_an_import_that_was_ended_does_not_go_on(bindings: Bindings, blocks: Blo
     with pytest.raises(Killed):
         of.write()
     again, other = blocks(OBJECTS), blocks(OBJECTS)
-    assert again.begun() == other.begun() == 1
+    assert again.continued_operation() == other.continued_operation() == 1
     other.stop()
     with pytest.raises(BindingError) as ended:
         again.write()
@@ -226,7 +226,7 @@ def test_an_import_that_is_undone_meanwhile_ends(bindings: Bindings, blocks: Blo
     stop_operation(bindings, 1)
     undo_operation(bindings, 1)
     again = blocks(OBJECTS)
-    assert again.begun() == 1
+    assert again.continued_operation() == 1
     with pytest.raises(BindingError) as ended:
         again.write()
     assert ended.value.code == "operation-undone"
@@ -244,7 +244,7 @@ def test_a_prefix_record_of_the_table_applies_to_none_of_its_names(
         with pytest.raises(Killed):
             of.write()
         of = blocks(rows, mint=False)
-        assert of.begun() is not None
+        assert of.continued_operation() is not None
     summary = of.write()
     assert (codes(summary), summary.added, summary.prefixes, summary.written) == ([], 7, 1, True)
     with pytest.raises(BindingError, match="digits"):

@@ -98,7 +98,7 @@ def test_passthrough_requires_a_target_with_a_path() -> None:
 
 
 def existing(target: str | None = PLACE, **said: Any) -> Binding:
-    return propose(NAME, target, **said).first(EARLY)
+    return propose(NAME, target, **said).create_binding(EARLY)
 
 
 def bind(binding: Binding | None, target: str | None = PLACE, **said: Any) -> assignment.Change:

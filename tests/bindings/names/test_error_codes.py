@@ -13,7 +13,7 @@ import pytest
 from ararat.bindings.checks import verification
 from ararat.bindings.imports.summary import NotedLine, Summary
 from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS, error_code
-from ararat.bindings.tables.formulas import unforced
+from ararat.bindings.tables.formulas import remove_marks
 from ararat.cli.databases.import_report import dump_report, table_report
 from ararat.cli.output import Sheet
 from ararat.cli.render import imports
@@ -98,12 +98,12 @@ def test_the_reports_of_imports_explain_each_code(code: str, tmp_path: Path) -> 
         for result in ("left out", "warning"):
             options["report"](result, noted, {})
     with table.open(encoding="utf-8-sig", newline="") as file:
-        assert [(row["result"], row["code"], unforced(row["expected"])) for row in csv.DictReader(file)] == [
+        assert [(row["result"], row["code"], remove_marks(row["expected"])) for row in csv.DictReader(file)] == [
             ("refused", code, expected),
             ("warning", code, expected),
         ]
     with dump.open(encoding="utf-8-sig", newline="") as file:
-        assert [unforced(row["remedy"]) for row in csv.DictReader(file)] == [expected] * 2
+        assert [remove_marks(row["remedy"]) for row in csv.DictReader(file)] == [expected] * 2
     summary = Summary(refusals=1, refused=[noted], warnings=1, warned=[noted])
     lines = [*imports.refused_lines(summary, Sheet()), *imports.warned_lines(summary, Sheet())]
     assert sum(f"({code})" in line for line in lines) == 2

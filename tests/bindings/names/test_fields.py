@@ -62,17 +62,17 @@ def stated(field: str) -> Fields:
 
 
 def bound(field: str) -> Binding:
-    return stated(field).first(NOW)
+    return stated(field).create_binding(NOW)
 
 
 def base(field: str) -> Binding:
     """Return the binding of the same request without the field."""
     values = {"target": "https://example.org/1", **VALUES[field]}
     values.pop(field)
-    return Fields(**{"target": "https://example.org/1", **values}).for_name(NAME).first(NOW)
+    return Fields(**{"target": "https://example.org/1", **values}).for_name(NAME).create_binding(NOW)
 
 
-PLAIN = Fields(target="https://example.org/1").for_name(NAME).first(NOW)
+PLAIN = Fields(target="https://example.org/1").for_name(NAME).create_binding(NOW)
 
 
 def differs(convert: Callable[[Binding], Any], field: str) -> bool:
@@ -138,7 +138,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
         {},
     ),
     "cells that are read": (
-        lambda field: columns.fields(columns.cells(bound(field))).first(NOW) == bound(field),
+        lambda field: columns.fields(columns.cells(bound(field))).create_binding(NOW) == bound(field),
         {},
     ),
     "JSON": (lambda field: differs(Binding.as_dict, field), {}),
@@ -260,7 +260,7 @@ def test_a_redaction_removes_the_fields_that_say_so(bindings: Bindings) -> None:
 
 def test_the_log_writes_the_values_of_passthrough_as_it_always_did() -> None:
     texts = [
-        log_text(Fields(target="https://example.org/1", passthrough=value).for_name(NAME).first(NOW))
+        log_text(Fields(target="https://example.org/1", passthrough=value).for_name(NAME).create_binding(NOW))
         for value in ("no", "normal", "given")
     ]
     assert [text.partition("passthrough ")[2][:7].split("\n")[:2] for text in texts] == [

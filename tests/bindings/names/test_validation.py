@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.validation import check, shown
+from ararat.bindings.names.validation import check, quote
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_an_invalid_text_is_refused_with_its_reason(text: object, lines: bool, m
     ],
 )
 def test_input_is_quoted_as_short_printable_text(text: object, quoted: str) -> None:
-    assert shown(text, 3) == quoted
+    assert quote(text, 3) == quoted
 
 
 def test_input_is_quoted_with_at_most_60_characters() -> None:
-    assert shown("x" * 60) == "x" * 60
-    assert shown("x" * 61) == "x" * 60 + "..."
+    assert quote("x" * 60) == "x" * 60
+    assert quote("x" * 61) == "x" * 60 + "..."

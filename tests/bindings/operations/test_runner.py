@@ -71,7 +71,7 @@ def changed(bindings: Bindings, plan: Plan, job: int = 1, **hooks: Any) -> BulkR
     names = JobNames(bindings, plan, job)
     names.begin_change()
     run = OperationRun(bindings, names, job, hooks=Hooks(**hooks))
-    run.begun()
+    run.continued_operation()
     return run.write()
 
 

@@ -42,7 +42,7 @@ def test_an_expression_has_one_meaning_in_all_databases(
 ) -> None:
     with bindings.store.transaction() as transaction:
         conditions = [condition(dialect, transaction._database.array_parameter), SqlCondition("key >= ?", ("ark:",))]
-        text = dialect.marked(f"SELECT key FROM bindings{where(conditions)}")  # noqa: S608  conditions of this module
+        text = dialect.set_placeholders(f"SELECT key FROM bindings{where(conditions)}")  # noqa: S608  conditions of this module
         rows = transaction.connection.exec_driver_sql(text, tuple(values_of(conditions)))
         assert {key[-2:] for (key,) in rows} == expected
 

@@ -49,7 +49,7 @@ def require_right(bindings: Bindings) -> None:
     with bindings.store.snapshot() as snapshot:
         names = list(snapshot.bindings())
         served = sorted(each.identifier for each in names if each.kind == "served" and each.is_live)
-        assert snapshot.served() == (len(served), served[0] if served else None)
+        assert snapshot.count_served() == (len(served), served[0] if served else None)
         assert set(snapshot.selectors()) == {selector for each in names for selector in each.alternates}
         elements = {element for each in names for element in each.metadata}
         assert set(snapshot.elements()) == {each for each in elements if each.startswith("custom.")}

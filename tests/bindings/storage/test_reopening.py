@@ -122,13 +122,13 @@ def test_each_cause_and_the_recovery_are_logged_once(caplog: pytest.LogCaptureFi
     clock = Clock()
     log = AvailabilityLog("down", clock)
     for cause in ("down", "down", "full", "full"):
-        log.failed(cause)
-    log.succeeded()
-    log.succeeded()
-    log.failed("full")
-    log.succeeded()
+        log.log_failure(cause)
+    log.log_success()
+    log.log_success()
+    log.log_failure("full")
+    log.log_success()
     clock.now += QUIET_SECONDS
-    log.failed("full")
+    log.log_failure("full")
     said = [record.getMessage() for record in caplog.records]
     once = "the bindings cannot be read: full"
     assert said == [once, "the bindings can be read again", once]

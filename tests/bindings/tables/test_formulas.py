@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.bindings.tables.delimited import LineWriter
-from ararat.bindings.tables.formulas import kept, marked, may_have_formula, unforced, without_formula
+from ararat.bindings.tables.formulas import (
+    mark_formulas,
+    may_have_formula,
+    protect_for_import,
+    remove_marks,
+    without_formula,
+)
 
 SEPARATORS = ",;|\t"
 IGNORED = re.compile('[\\s"\x00-\x1f\x7f-\xa0\xad\u200b-\u200f\u2060-\u2064\ufeff]*')
@@ -50,20 +56,25 @@ def cells(text: str, delimiter: str) -> list[str]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_text_is_marked_and_comes_back(text: str) -> None:
-    assert any(marked(text, delimiter) != text for delimiter in SEPARATORS)
-    assert all(unforced(marked(text, delimiter)) == text for delimiter in SEPARATORS)
+    assert any(mark_formulas(text, delimiter) != text for delimiter in SEPARATORS)
+    assert all(remove_marks(mark_formulas(text, delimiter)) == text for delimiter in SEPARATORS)
     assert may_have_formula(["a", text, "b"])
 
 
 @pytest.mark.parametrize("text", ORDINARY)
 def test_an_ordinary_text_is_not_changed(text: str) -> None:
-    assert (marked(text, ","), kept(text, ","), unforced(text), without_formula(text, ",")) == (text,) * 4
+    assert (
+        mark_formulas(text, ","),
+        protect_for_import(text, ","),
+        remove_marks(text),
+        without_formula(text, ","),
+    ) == (text,) * 4
 
 
 @given(st.lists(TEXTS, min_size=2, max_size=4), st.sampled_from(SEPARATORS))
 def test_no_cell_is_a_formula_by_any_separator(row: list[str], delimiter: str) -> None:
     written = LineWriter(delimiter)(row)
-    assert [unforced(cell) for cell in cells(written, delimiter)] == row
+    assert [remove_marks(cell) for cell in cells(written, delimiter)] == row
     assert [cell for cell in cells(written, delimiter) if cell[:1] in "=+-@\t\r" and cell] == []
     for separator in SEPARATORS:
         assert [cell for cell in cells(written, separator) if runs(cell)] == []
@@ -71,12 +82,12 @@ def test_no_cell_is_a_formula_by_any_separator(row: list[str], delimiter: str) -
 
 @given(TEXTS)
 def test_each_value_comes_back_unchanged(text: str) -> None:
-    assert unforced(marked(text, ",")) == text
-    assert unforced(kept(text, ",")) == text
-    assert unforced(without_formula(text, ",")) == unforced(text)
-    assert marked(text, ",") == text or may_have_formula([text])
+    assert remove_marks(mark_formulas(text, ",")) == text
+    assert remove_marks(protect_for_import(text, ",")) == text
+    assert remove_marks(without_formula(text, ",")) == remove_marks(text)
+    assert mark_formulas(text, ",") == text or may_have_formula([text])
     (read,) = cells(LineWriter(";", formulas="kept")([text]), ";") or [""]
-    assert unforced(read) == text
+    assert remove_marks(read) == text
 
 
 @given(TEXTS)
@@ -89,9 +100,9 @@ def test_a_cell_of_an_own_file_is_changed_only_if_it_has_a_formula(text: str) ->
 @pytest.mark.parametrize("unit", [";", " ;", ";'", "\n", "'", '="', "\t", " ", ";-", "-1;", " -", ';"', "'=", '""='])
 def test_long_runs_take_linear_work(unit: str) -> None:
     text = unit * (50_000 // len(unit))
-    for function in (marked, kept, without_formula):
+    for function in (mark_formulas, protect_for_import, without_formula):
         assert function(text, ",") is not None
-    assert unforced(marked(text, ",")) == text
+    assert remove_marks(mark_formulas(text, ",")) == text
 
 
 @pytest.mark.parametrize(

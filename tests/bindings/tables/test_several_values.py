@@ -34,7 +34,7 @@ def test_the_values_in_a_cell(column: str, text: str, values: list[str]) -> None
 
 def test_each_divided_cell_has_a_warning() -> None:
     cells = {"resource": "A 1|B 7", "who": "Held|Roe", "what": "Vase | rot", "further_numbers": "300017"}
-    found, notes = several_values.divided(cells)
+    found, notes = several_values.divide_values(cells)
     assert found == {"resource": "A 1", "who": "Held; Roe", "what": "Vase | rot", "further_numbers": "B 7|300017"}
     assert [code for code, _ in notes] == ["cell-divided", "cell-divided"]
     assert notes[0][1] == "the key A 1 has further numbers in its cell: B 7"
@@ -44,7 +44,7 @@ def test_each_divided_cell_has_a_warning() -> None:
 @pytest.mark.parametrize("is_key_first", [True, False])
 def test_the_numbers_of_a_key_and_of_their_own_column_are_kept(further: str, is_key_first: bool) -> None:
     columns = [("resource", "A 1|B 7"), ("further_numbers", further)]
-    found, _ = several_values.divided(dict(columns if is_key_first else reversed(columns)))
+    found, _ = several_values.divide_values(dict(columns if is_key_first else reversed(columns)))
     assert found == {"resource": "A 1", "further_numbers": "B 7|C 1|D 2"}
 
 
@@ -62,7 +62,7 @@ def test_the_numbers_of_a_key_and_of_their_own_column_are_kept(further: str, is_
     ],
 )
 def test_signs_without_a_second_value_are_not_recorded(column: str, text: str, recorded: str) -> None:
-    assert several_values.divided({column: text}) == ({column: recorded}, [])
+    assert several_values.divide_values({column: text}) == ({column: recorded}, [])
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_without_a_home_folder_the_built_in_tables_are_used(monkeypatch):
     for name in ("ARARAT_REGISTRIES", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     before = registries.current()
-    with registry_folder.consulted():
+    with registry_folder.use_user_tables():
         assert registries.current() is before
 
 
@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_looked_at_is_not_used(tmp_path, monkeypatch):
     # os.stat() raises an error other than FileNotFoundError, as for a home folder that is closed to the process.
     monkeypatch.setenv("ARARAT_REGISTRIES", str(tmp_path / ("a" * 300)))
     before = registries.current()
-    with registry_folder.consulted():
+    with registry_folder.use_user_tables():
         assert registries.current() is before
 
 
@@ -74,7 +74,7 @@ def test_written_tables_are_read_and_used(tmp_path, monkeypatch):
     assert write_tables(folder, TABLES) == [folder / "urn-namespaces.jsonl", folder / "uri-schemes.jsonl"]
     assert table_in(folder, SCHEMES) == TABLES[1]
     monkeypatch.setenv("ARARAT_REGISTRIES", str(folder))
-    with registry_folder.consulted():
+    with registry_folder.use_user_tables():
         assert registries.scheme("old") == TABLES[1].records["old"]
         assert registries.scheme("http") is None
         assert registries.authority("12148") is not None

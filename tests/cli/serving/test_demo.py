@@ -9,7 +9,7 @@ import pytest
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
-from ararat.bindings.names.metadata.metadata import shortened
+from ararat.bindings.names.metadata.metadata import shorten_names
 from ararat.cli.serving import demo
 from ararat.identifiers import Ark, parse
 from ararat.middleware import open_bindings
@@ -98,7 +98,7 @@ def test_the_samples_can_be_bound(tmp_path: Path) -> None:
         for sample in demo.SAMPLES:
             bound = bindings.lookup(sample.identifier)
             assert bound is not None
-            assert (bound.target, bound.kind, shortened(bound.metadata)) == (
+            assert (bound.target, bound.kind, shorten_names(bound.metadata)) == (
                 sample.target,
                 sample.kind,
                 dict(sample.metadata),

@@ -35,7 +35,7 @@ TARGET = "https://example.org/x"
     ],
 )
 def test_the_answer_follows_from_the_record(changes: dict[str, Any], expected: ExpectedAnswer):
-    recorded = Fields(target=TARGET).for_name("ark:12345/x").first(NOW)
+    recorded = Fields(target=TARGET).for_name("ark:12345/x").create_binding(NOW)
     assert answer_of(resolve(Store(replace(recorded, **({"status": "live"} | changes))), "ark:12345/x")) == expected
 
 

@@ -180,6 +180,5 @@ def test_naans_excludes_arks_of_other_naans():
     settings = Settings(naans=["12345", "b5072"])
     assert settings.naan_refusal(parse("ark:12-345/x")) is None  # type: ignore[arg-type]
     assert settings.naan_refusal(parse("urn:foo:a")) is None  # type: ignore[arg-type]
-    assert (
-        settings.naan_refusal(parse("ark:67531/x")) == "this resolver answers for NAAN 12345, b5072, not for NAAN 67531"
-    )  # type: ignore[arg-type]
+    refusal = settings.naan_refusal(parse("ark:67531/x"))  # type: ignore[arg-type]
+    assert refusal == "this resolver answers for NAAN 12345, b5072, not for NAAN 67531"

@@ -175,7 +175,7 @@ def test_a_session_can_read_and_a_page_of_this_site_can_change(browser, app):
     from ararat.webapp.accounts import csrf
 
     session = browser.get_cookie("ararat").value
-    fields = {"Sec-Fetch-Site": "same-origin", "X-CSRF-Token": csrf.derived(session, "csrf")}
+    fields = {"Sec-Fetch-Site": "same-origin", "X-CSRF-Token": csrf.derive(session, "csrf")}
     body = {"names": [{"name": "ark:12345/x51"}]}
     assert browser.post(f"{BASE}/names", json=body, headers=fields).status_code == 201
 

@@ -80,7 +80,7 @@ def target(desk: Desk, jane: Browser, values: dict[str, str], confirm: list[str]
 
 def finish(desk: Desk) -> None:
     deadline = time.monotonic() + 20
-    while desk.app.extensions["ararat_imports"].jobs.unfinished():
+    while desk.app.extensions["ararat_imports"].jobs.list_unfinished():
         assert time.monotonic() < deadline
         time.sleep(0.005)
 

@@ -30,7 +30,7 @@ RECORD = Described(
 
 
 def text(*records: Described, form: Format = "anvl", columns: tuple[str, ...] = ()) -> str:
-    return "".join(download_formats.written(records, form, columns))
+    return "".join(download_formats.write_records(records, form, columns))
 
 
 def test_anvl_has_a_line_with_the_identifier_the_elements_and_an_empty_line() -> None:
@@ -86,7 +86,7 @@ def test_the_import_reads_a_download(form: Format, values: dict[str, str]) -> No
 @pytest.mark.parametrize("compression", ["gzip", "zip"])
 def test_a_long_download_is_compressed_in_pieces(compression: Compression) -> None:
     made = (f"{number}\n" for number in range(200_000))
-    pieces = list(download_formats.compressed(made, compression, "ezid.txt"))
+    pieces = list(download_formats.compress(made, compression, "ezid.txt"))
     content = b"".join(pieces)
     assert max(map(len, pieces)) < 200_000
     if compression == "gzip":
@@ -101,7 +101,7 @@ def test_a_long_download_is_compressed_in_pieces(compression: Compression) -> No
 
 @pytest.mark.parametrize("compression", ["gzip", "zip"])
 def test_an_empty_download_is_valid(compression: Compression) -> None:
-    content = b"".join(download_formats.compressed([], compression, "ezid.txt"))
+    content = b"".join(download_formats.compress([], compression, "ezid.txt"))
     assert len(content) > 15
 
 

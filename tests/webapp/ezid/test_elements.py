@@ -19,11 +19,11 @@ KEY = "ark:12345/x5"
 
 def binding(**fields: object) -> Binding:
     made = Fields(**fields).for_name("ark:/12345/x-5")  # type: ignore[arg-type]
-    return made.first(datetime(2026, 11, 23, 12, 0, 0, 999_999, tzinfo=UTC))
+    return made.create_binding(datetime(2026, 11, 23, 12, 0, 0, 999_999, tzinfo=UTC))
 
 
 def test_times_are_whole_seconds() -> None:
-    found = elements.described(PublicAnswer(binding(kind="described"), None), PREFIX)
+    found = elements.describe_identifier(PublicAnswer(binding(kind="described"), None), PREFIX)
     assert (found["_created"], found["_updated"]) == ("1795435200", "1795435200")
 
 
@@ -38,11 +38,11 @@ def test_times_are_whole_seconds() -> None:
     ],
 )
 def test_the_target_is_a_url(fields: dict[str, object], target: str) -> None:
-    assert elements.described(PublicAnswer(binding(**fields), None), PREFIX)["_target"] == target
+    assert elements.describe_identifier(PublicAnswer(binding(**fields), None), PREFIX)["_target"] == target
 
 
 def test_a_document_without_a_name_of_ezid_is_left_out() -> None:
-    found = elements.described(
+    found = elements.describe_identifier(
         PublicAnswer(binding(kind="described", metadata={"schema": "{}", "who": "Noah"}), None), PREFIX
     )
     assert "schema" not in found
@@ -59,7 +59,7 @@ def test_a_document_without_a_name_of_ezid_is_left_out() -> None:
     ],
 )
 def test_the_owner_of_a_dump_has_a_group(owner: str | None, expected: dict[str, str]) -> None:
-    found = elements.described(PublicAnswer(binding(kind="described"), None), PREFIX, owner)
+    found = elements.describe_identifier(PublicAnswer(binding(kind="described"), None), PREFIX, owner)
     assert {name: value for name, value in found.items() if name.startswith("_owner")} == expected
 
 
@@ -75,17 +75,19 @@ def test_the_owner_of_a_dump_has_a_group(owner: str | None, expected: dict[str, 
     ],
 )
 def test_the_own_page_is_no_target(target: str, expected: str | None) -> None:
-    fields = elements.stated({"_target": target}).fields(KEY, PREFIX)
+    fields = elements.read_statement({"_target": target}).fields(KEY, PREFIX)
     assert (fields.target, fields.kind) == (expected, None if expected else "described")
 
 
 def test_a_request_without_a_target_states_none() -> None:
-    fields = elements.stated({}).fields(KEY, PREFIX)
+    fields = elements.read_statement({}).fields(KEY, PREFIX)
     assert (fields.target, fields.kind, fields.status, fields.metadata) == (None, None, None, {})
 
 
 def test_a_block_and_the_same_element_keep_all_values() -> None:
-    found = elements.stated({"erc": "who: Ng, T\nWho: Diaz, M\nwhat: Ferns", "erc.who": "Roy, A", "erc.when": "1999"})
+    found = elements.read_statement(
+        {"erc": "who: Ng, T\nWho: Diaz, M\nwhat: Ferns", "erc.who": "Roy, A", "erc.when": "1999"}
+    )
     assert {name: value for name, value in found.metadata.items() if value} == {
         "erc.who": "Ng, T; Diaz, M; Roy, A",
         "erc.what": "Ferns",
@@ -94,20 +96,20 @@ def test_a_block_and_the_same_element_keep_all_values() -> None:
 
 
 def test_the_identifier_replaces_the_placeholder() -> None:
-    statement = elements.stated({"_target": "https://e.org/${identifier}"})
+    statement = elements.read_statement({"_target": "https://e.org/${identifier}"})
     assert statement.fields(KEY, PREFIX).target == "https://e.org/ark:/12345/x5"
-    own = elements.stated({"_target": PREFIX + "/${identifier}"})
+    own = elements.read_statement({"_target": PREFIX + "/${identifier}"})
     assert own.fields(KEY, PREFIX).kind == "described"
 
 
 @pytest.mark.parametrize("status", ["", "Public", "gone", "reserved | why", "public |x", "| x"])
 def test_an_unknown_status_is_refused(status: str) -> None:
     with pytest.raises(Failed, match="is not a status; expected public, reserved or unavailable"):
-        elements.stated({"_status": status})
+        elements.read_statement({"_status": status})
 
 
 def test_a_reason_can_have_any_text_on_one_line() -> None:
-    statement = elements.stated({"_status": "unavailable|court\norder | 17"})
+    statement = elements.read_statement({"_status": "unavailable|court\norder | 17"})
     assert (statement.state, statement.reason) == ("withdrawn", "court order | 17")
 
 

@@ -76,7 +76,7 @@ def fill(imports, accounts, *, reserved):
     caller = Caller(account=accounts.get("jane"))
     accounts.run_in_transaction(lambda connection: imports.add(connection, caller, table.encode(), format="csv"))
     imports.worker.wake()
-    wait_for(lambda: not imports.jobs.unfinished())
+    wait_for(lambda: not imports.jobs.list_unfinished())
     return caller
 
 

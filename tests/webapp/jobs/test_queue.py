@@ -92,7 +92,7 @@ def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire):
 
     with pytest.raises(ClaimLost):
         accounts.run_in_transaction(work)
-    assert len(jobs.unfinished()) == 1
+    assert len(jobs.list_unfinished()) == 1
 
 
 def test_a_job_whose_process_died_three_times_without_progress_fails_with_a_line_in_the_log(jobs, add, expire, caplog):

@@ -85,7 +85,7 @@ def test_a_server_carries_out_jobs_when_it_starts(tmp_path: Any, serve_ararat: C
         upload = previewed(imports, TABLE)
         serve_ararat("--database", str(database), "--no-trace-elsewhere")
         deadline = time.monotonic() + 40
-        while imports.jobs.unfinished():
+        while imports.jobs.list_unfinished():
             assert time.monotonic() < deadline, "the job is not carried out"
             time.sleep(0.05)
         assert imports.uploads.uploads.counts(upload.number) == {"added": {"bound": ROWS}}

@@ -228,9 +228,9 @@ def test_a_job_that_ends_its_process_ends_after_three_and_the_next_one_goes_on(a
     number, later = add(dies="1"), add()
     jobs = Jobs(accounts, 0.6)
     died = 0
-    while jobs.unfinished():
+    while jobs.list_unfinished():
         with ForkedCode(_DYING, database) as process:
-            wait_for(lambda: process.poll() is not None or not jobs.unfinished())
+            wait_for(lambda: process.poll() is not None or not jobs.list_unfinished())
             died += process.returncode is not None
             process.kill()
         assert died <= MAX_DEATHS

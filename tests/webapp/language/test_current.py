@@ -10,7 +10,7 @@ import pytest
 from ararat.identifiers.text.translatable import Translatable
 from ararat.webapp import create_app
 from ararat.webapp.language import current
-from ararat.webapp.language.translation import gettext, translated
+from ararat.webapp.language.translation import gettext, translate
 from ararat.webapp.report.excerpt import plain
 from tests.pseudo import pseudo_language
 
@@ -88,7 +88,7 @@ def test_french_has_spaces_before_punctuation_between_values():
     shown: dict[str, str] = {}
     for tag in ("en", "de", "fr"):
         with current.use(tag):
-            shown[tag] = translated(text) + gettext(":")
+            shown[tag] = translate(text) + gettext(":")
     assert shown == {"en": "x: y:", "de": "x: y:", "fr": "x\u00a0: y\u00a0:"}
 
 
@@ -97,7 +97,7 @@ def test_values_have_the_formats_of_the_language():
     shown: dict[str, str] = {}
     for tag in ("en", "de", "pt"):
         with current.use(tag):
-            shown[tag] = translated(text)
+            shown[tag] = translate(text)
     assert text == shown["en"] == "2026-11-26, 12,345"
     assert shown["de"] == "26.11.2026, 12.345"
     assert shown["pt"].startswith("26/11/2026")
@@ -105,8 +105,8 @@ def test_values_have_the_formats_of_the_language():
 
 def test_a_context_tells_two_meanings_apart():
     with current.use("de"):
-        assert translated(Translatable("Name")) == "Identifikator"
-        assert translated(Translatable.in_context("part of an identifier", "Name")) == "Name"
+        assert translate(Translatable("Name")) == "Identifikator"
+        assert translate(Translatable.in_context("part of an identifier", "Name")) == "Name"
 
 
 def test_the_spaces_of_a_language_are_no_hidden_characters() -> None:

@@ -80,7 +80,7 @@ class Pages:
 
     def ended(self, path: str) -> str:
         deadline = time.monotonic() + 20
-        while self.desk.app.extensions["ararat_imports"].jobs.unfinished():
+        while self.desk.app.extensions["ararat_imports"].jobs.list_unfinished():
             assert time.monotonic() < deadline
             time.sleep(0.005)
         return self.get(path)

@@ -8,7 +8,7 @@ from flask import render_template_string
 from ararat.identifiers.text.translatable import Translatable
 from ararat.webapp import create_app
 from ararat.webapp.language.current import use
-from ararat.webapp.language.translation import translated
+from ararat.webapp.language.translation import translate
 
 TEXT = Translatable("Sign in")
 IN_GERMAN = "Anmelden"
@@ -82,7 +82,7 @@ def test_a_value_of_a_user_is_escaped_after_its_translation(app):
 def test_the_translation_is_asked_only_where_a_value_can_need_it(expression, number):
     asked = []
     app = create_app()
-    app.jinja_env.filters["translated"] = lambda value: asked.append(value) or translated(value)
+    app.jinja_env.filters["translated"] = lambda value: asked.append(value) or translate(value)
     with app.test_request_context("/"):
         render_template_string(expression, text=TEXT)
     assert len(asked) == number

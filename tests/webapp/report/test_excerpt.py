@@ -51,22 +51,26 @@ def test_a_run_of_one_hidden_character_is_one_chip_with_a_count():
 
 
 def test_right_to_left_text_is_isolated():
-    html = excerpt.shown(display.atoms("a\u05d0\u05b0\u05d1/\u0645.<b&\u0645>"))
+    html = excerpt.render_pieces(display.atoms("a\u05d0\u05b0\u05d1/\u0645.<b&\u0645>"))
     assert html == Markup(
         'a<bdi dir="ltr">\u05d0\u05b0\u05d1</bdi>/<bdi dir="ltr">\u0645</bdi>.&lt;b&amp;<bdi dir="ltr">\u0645</bdi>&gt;'
     )
 
 
 def test_a_mark_has_the_position():
-    assert outline(excerpt.marked("ark:12345/x!y", 11, 12)) == [("same", "ark:12345/x"), ("mark", "!"), ("same", "y")]
+    assert outline(excerpt.mark_excerpt("ark:12345/x!y", 11, 12)) == [
+        ("same", "ark:12345/x"),
+        ("mark", "!"),
+        ("same", "y"),
+    ]
 
 
 def test_a_position_between_two_characters_has_no_text():
-    assert outline(excerpt.marked("ark:12345", 9, 9)) == [("same", "ark:12345"), ("mark", 0)]
+    assert outline(excerpt.mark_excerpt("ark:12345", 9, 9)) == [("same", "ark:12345"), ("mark", 0)]
 
 
 def test_a_mark_shows_only_its_surroundings():
-    line = excerpt.marked("a" * 100 + "!" + "b" * 100, 100, 101)
+    line = excerpt.mark_excerpt("a" * 100 + "!" + "b" * 100, 100, 101)
     assert [run.kind for run in line] == ["gap", "same", "mark", "same", "gap"]
     assert sum(run.left_out for run in line) + len(shown(line)) == 201
 
@@ -75,7 +79,7 @@ def test_a_mark_shows_only_its_surroundings():
 def test_a_mark_never_changes_the_text(text, data):
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    line = excerpt.pointed(text, start, end)
+    line = excerpt.mark_in_whole(text, start, end)
     assert shown(line) == text
     assert shown(line, "mark") == text[start:end]
 
@@ -109,12 +113,12 @@ def test_a_mark_never_changes_the_text(text, data):
     ],
 )
 def test_a_comparison_shows_deletions_and_insertions(before, after, by, expected):
-    assert outline(excerpt.compared(before, after, by)) == expected
+    assert outline(excerpt.show_difference(before, after, by)) == expected
 
 
 @given(texts, texts, st.sampled_from([excerpt.CHARACTERS, excerpt.VARIANTS]))
 def test_a_complete_comparison_contains_both_texts(before, after, by):
-    line = excerpt.compared(before, after, by)
+    line = excerpt.show_difference(before, after, by)
     if not any(run.kind == "gap" for run in line):
         assert shown(line, "same", "del") == before
         assert shown(line, "same", "ins") == after
@@ -129,11 +133,11 @@ def test_a_complete_comparison_contains_both_texts(before, after, by):
     ],
 )
 def test_a_comparison_of_long_texts_is_short(before, after):
-    assert len(shown(excerpt.compared(before, after))) < 4 * excerpt.MAX_LENGTH
+    assert len(shown(excerpt.show_difference(before, after))) < 4 * excerpt.MAX_LENGTH
 
 
 @given(st.text(alphabet="ab-%4", max_size=300), st.text(alphabet="ab-%4", max_size=300))
 def test_omitted_text_of_a_comparison_is_marked(before, after):
-    line = excerpt.compared(before, after)
+    line = excerpt.show_difference(before, after)
     left_out = any(run.kind == "gap" and run.left_out > 0 for run in line)
     assert left_out or shown(line, "same", "del") == before

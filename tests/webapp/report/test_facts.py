@@ -15,7 +15,9 @@ from ararat.webapp.report import facts, inspection
 
 def told(text: str) -> dict[str, dict[str, str]]:
     """Return "title: label: text" of facts; of facts without a label the last."""
-    return {source.title: {fact.label: fact.text for fact in source.facts} for source in facts.known(examine(text))}
+    return {
+        source.title: {fact.label: fact.text for fact in source.facts} for source in facts.collect_facts(examine(text))
+    }
 
 
 def test_the_holder_of_a_naan_and_its_resolver_are_shown():
@@ -64,7 +66,7 @@ def test_the_inspector_and_the_command_show_the_persistence_statement_of_a_recor
         bindings.bind("ark:12345/x5w", "https://example.org/2", metadata={"what": "A map", **own})
         bindings.withdraw("ark:12345/x5w")
         live, gone = inspection.inspect("ark:12345/x5a ark:12345/x5w", bindings=bindings).findings
-        found = {each.title: each.facts for each in facts.known(live.report, live.site.promises)}
+        found = {each.title: each.facts for each in facts.collect_facts(live.report, live.site.promises)}
         expected = {"Statement": "Not guaranteed."} if own and expected is None else expected
         assert {fact.label: fact.text for fact in found.get("Persistence", ())} == (expected or {})
         assert not gone.site.promises
@@ -122,13 +124,15 @@ def test_another_scheme_has_its_status():
 
 @pytest.mark.naughty
 def test_hostile_identifiers_have_facts(naughty):
-    for source in facts.known(examine(naughty.input[:20_000])):
+    for source in facts.collect_facts(examine(naughty.input[:20_000])):
         assert source.title
         assert all(fact.text for fact in source.facts)
 
 
 def test_facts_include_the_verdict_of_a_policy():
-    (found,) = [each for each in facts.known(examine("ark:21206/bcd", policies=["17beta"])) if "Policy" in each.title]
+    (found,) = [
+        each for each in facts.collect_facts(examine("ark:21206/bcd", policies=["17beta"])) if "Policy" in each.title
+    ]
     assert found.title == "Policy 17beta"
     assert [fact.label for fact in found.facts] == ["Result", "Error", "Namespace"]
     assert "reserved-name" in found.facts[1].text

@@ -156,8 +156,8 @@ def test_a_shortened_report_keeps_the_nearest_containers() -> None:
 def test_a_report_keeps_the_first_of_many_problems() -> None:
     whole, room = examine("ark:12345" + "/a.b" * (inspection.MAX_PROBLEMS + 5)), inspection._Room()
     assert len(whole.problems) > inspection.MAX_PROBLEMS
-    assert room.fitted(whole).problems == whole.problems[: inspection.MAX_PROBLEMS]
-    assert room.fitted(whole).problems == whole.problems[: inspection.ALWAYS]
+    assert room.shorten_report(whole).problems == whole.problems[: inspection.MAX_PROBLEMS]
+    assert room.shorten_report(whole).problems == whole.problems[: inspection.ALWAYS]
     assert room.exceeded
 
 

@@ -10,7 +10,7 @@ from ararat.webapp.report import parts
 
 def told(text):
     report = examine(text)
-    steps = zip(report.steps, parts.followed(report), strict=True)
+    steps = zip(report.steps, parts.follow_steps(report), strict=True)
     texts = [text[segment.start : segment.end] for segment in report.segments]
     return {step.rule: [texts[number - 1] for number in touched] for step, touched in steps}
 
@@ -37,7 +37,7 @@ def test_each_step_lists_the_parts_that_it_changed(text, expected):
 
 def test_problems_and_steps_have_the_numbers_of_the_card():
     report = examine("ark:12-345/a\u202eb")
-    shown = {part.label: (part.problems, part.steps) for part in parts.shown(report, report.problems)}
+    shown = {part.label: (part.problems, part.steps) for part in parts.show_parts(report, report.problems)}
     assert shown["NAAN"][0]
     assert shown["NAAN"][1] == (1,)
     assert [parts.touching(problem, report) for problem in report.problems if problem.code == "bidi-formatting"] == [
@@ -46,19 +46,19 @@ def test_problems_and_steps_have_the_numbers_of_the_card():
 
 
 def test_omitted_segments_keep_their_numbers():
-    shown = list(parts.shown(examine("ark:12345/x" + "/y" * 40), ()))
+    shown = list(parts.show_parts(examine("ark:12345/x" + "/y" * 40), ()))
     assert [part.number for part in shown] == [*range(1, 13), 0, *range(33, 45)]
     assert shown[12].left_out == 20
 
 
 def test_very_long_identifiers_are_not_followed():
     report = examine("ark:/12345/x-" + "y" * parts.MAX_FOLLOWED)
-    assert parts.followed(report) == [()] * len(report.steps) != []
+    assert parts.follow_steps(report) == [()] * len(report.steps) != []
 
 
 @pytest.mark.naughty
 def test_every_number_belongs_to_a_segment(naughty):
     report = examine(naughty.input[:5_000])
-    changes = parts.followed(report)
+    changes = parts.follow_steps(report)
     assert len(changes) == len(report.steps)
     assert {number for touched in changes for number in touched} <= set(range(1, len(report.segments) + 1))

@@ -31,13 +31,13 @@ def client():
     ],
 )
 def test_the_code_contains_the_embedded_form(text, bound, address):
-    assert qr.embedded(examine(text), "https://example.org", bound=bound) == address
+    assert qr.qr_address(examine(text), "https://example.org", bound=bound) == address
 
 
 def test_the_code_contains_only_the_url(client):
     answer = client.get("/qr.svg", query_string={"q": "ark:/12345/x-1", "here": "1"})
     assert answer.content_type == "image/svg+xml"
-    assert answer.data == qr.drawn("https://example.org/ark:12345/x1")
+    assert answer.data == qr.draw_svg("https://example.org/ark:12345/x1")
     assert not re.search(b"style|script|<text|href|on[a-z]+=", answer.data)
     # The dark modules in the picture are those of the code.
     code = segno.make_qr("https://example.org/ark:12345/x1", error="m")

@@ -22,7 +22,7 @@ def table(text, bindings=None):
 
 
 def numbers(text, show="all", order="text"):
-    return [row.number for row, among in table(text).arranged(show, order) if among]
+    return [row.number for row, among in table(text).arrange(show, order) if among]
 
 
 def test_rows_with_brief_reports_have_the_same_results():

@@ -13,7 +13,7 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from ararat.webapp import create_app
-from ararat.webapp.views.docs import REPOSITORY_ONLY, names, order, rendered
+from ararat.webapp.views.docs import REPOSITORY_ONLY, names, order, render_markdown
 
 TRANSLATED = sorted((Path(__file__).parents[3] / "docs").glob("*/*.md"))
 ALL_FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
@@ -117,14 +117,16 @@ def test_a_page_for_people_who_change_ararat_is_in_the_repository_only(client, r
 
 
 def test_html_in_a_text_is_escaped():
-    page = rendered("# <i>a</i>\n\n```x\n<script>\n```\n\n| <b> |\n| --- |\n| [x](javascript:alert(1)) |\n", "/docs")
+    page = render_markdown(
+        "# <i>a</i>\n\n```x\n<script>\n```\n\n| <b> |\n| --- |\n| [x](javascript:alert(1)) |\n", "/docs"
+    )
     assert not {"<i>", "<script>", "<b>"} & set(page.body.replace(">", "> ").split())
     assert 'href="javascript' not in page.body
 
 
 def test_equal_headings_have_different_ids():
     assert [
-        f'id="{place}"' in rendered("# A\n\n## A b\n\n## A b\n\n## A b", "/").body
+        f'id="{place}"' in render_markdown("# A\n\n## A b\n\n## A b\n\n## A b", "/").body
         for place in ("a-b", "a-b-1", "a-b-2")
     ] == [True] * 3
 

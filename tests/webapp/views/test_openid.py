@@ -386,9 +386,9 @@ def claimed(confirm, monkeypatch):
 
         monkeypatch.setattr(OpenID, "__post_init__", with_claim)
         values = []
-        confirmed = OpenID.confirmed
+        confirmed = OpenID.confirm
         monkeypatch.setattr(
-            OpenID, "confirmed", lambda self, **given: values.append(confirmed(self, **given)) or values[0]
+            OpenID, "confirm", lambda self, **given: values.append(confirmed(self, **given)) or values[0]
         )
         confirm(**claims)
         return values[0].claim
@@ -425,7 +425,7 @@ def as_user(accounts, monkeypatch):
     client = create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()
 
     def sign_in(subject, value):
-        monkeypatch.setattr(OpenID, "confirmed", lambda self, **given: openid.Confirmed(subject, value))
+        monkeypatch.setattr(OpenID, "confirm", lambda self, **given: openid.Confirmed(subject, value))
         state = parse_qs(urlsplit(start(client)).query)["state"][0]
         return client.get("/sign-in/openid/return", query_string={"state": state, "code": "c"}, base_url=SITE)
 

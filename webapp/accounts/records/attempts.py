@@ -86,7 +86,7 @@ class TooManyAttempts(Exception):
 
 class Attempts:
     """The failed attempts to sign in with one name from one client address. Call :meth:`count` before the password is
-    checked, and :meth:`succeeded` if it is right.
+    checked, and :meth:`record_success` if it is right.
     """
 
     def __init__(self, accounts: AttemptTables, name: str, address: str | None) -> None:
@@ -103,7 +103,7 @@ class Attempts:
         self._decide(lambda rows, pending, now: self._require(rows, pending, now, is_right=is_right))
 
     def count(self) -> None:
-        """Count an attempt as failed until :meth:`succeeded`. Raises :class:`TooManyAttempts` at a limit. Then the
+        """Count an attempt as failed until :meth:`record_success`. Raises :class:`TooManyAttempts` at a limit. Then the
         attempt is counted only if failures from other addresses are the reason. A remembered right password is still
         accepted then, and a client must not guess it without a limit.
         """
@@ -115,7 +115,7 @@ class Attempts:
 
         self._decide(decide)
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Forget the failed attempts for this name from this address, and remember that it has signed in."""
         self._unwritten.forget(self._pair, self._known)
 

@@ -47,7 +47,7 @@ class AccountTables(Protocol):
 
 def find(connection: Connection, name: str) -> Account:
     """Return an account in a transaction. Raises AccountError (``account-unknown``)."""
-    found = rows.found(map(tuple, connection.execute(rows.ACCOUNT_OF_NAME, {"name": name})))
+    found = rows.read_accounts(map(tuple, connection.execute(rows.ACCOUNT_OF_NAME, {"name": name})))
     if not found:
         raise unknown(name)
     return found[0].account
@@ -56,7 +56,7 @@ def find(connection: Connection, name: str) -> Account:
 def unknown(name: str) -> AccountError:
     """Return the error for an account that does not exist."""
     return AccountError(
-        "account-unknown", Translatable("there is no account %(account)s", account=validation.shown(name))
+        "account-unknown", Translatable("there is no account %(account)s", account=validation.quote(name))
     )
 
 
@@ -96,7 +96,7 @@ def end_sessions(connection: Connection, account: Account, now: datetime) -> Non
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
 
 
-def locked(connection: Connection, name: str) -> Account:
+def lock_account(connection: Connection, name: str) -> Account:
     """Return an account after locking its row until the transaction ends, so that changes of it happen one after the
     other. Raises AccountError (``account-unknown``).
     """

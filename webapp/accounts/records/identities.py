@@ -130,7 +130,7 @@ class Identities:
                 return None
         except AccountError:
             return None
-        found = rows.found(self._accounts.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
+        found = rows.read_accounts(self._accounts.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
         return found[0] if found else None
 
 

@@ -94,7 +94,7 @@ class AccountRow(NamedTuple):
     rest: tuple[Any, ...]
 
 
-def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
+def read_accounts(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
     """Return the accounts in rows of the database, sorted by name. Each row has one grant of an account."""
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:

@@ -17,7 +17,7 @@ from ....bindings.storage.tables import account_tables as tables
 from .. import audit
 from ..model import Account, Caller, SignInOutdated, Token
 from . import rows
-from .database import AccountTables, end_sessions, locked, secret_hash
+from .database import AccountTables, end_sessions, lock_account, secret_hash
 from .tokens import Tokens
 
 SESSION_HOURS = 12
@@ -57,7 +57,7 @@ class Sessions:
         def write(connection: Connection) -> None:
             now = self._accounts.bindings.now()
             # A sign-in takes time. A change in this time ends only the sessions that it finds.
-            known = locked(connection, account.name)
+            known = lock_account(connection, account.name)
             if known.disabled or known.hash != account.hash or not _is_linked(connection, account, identity):
                 raise SignInOutdated(account.name)
             connection.execute(delete(tables.sessions).where(tables.sessions.c.expires < rfc3339(now)))
@@ -74,7 +74,7 @@ class Sessions:
         """Return the caller with a secret id, or None if the session has ended or the account is disabled.
         From this use, an unused session ends after ``idle``.
         """
-        found = rows.found(self._accounts.read(rows.OF_SESSION, hash=secret_hash(session)))
+        found = rows.read_accounts(self._accounts.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
             return None
         created, expires, has_ended = rows.session_of(found[0])

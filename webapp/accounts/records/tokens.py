@@ -122,9 +122,9 @@ class Tokens:
         """
         read = self._accounts.read
         if isinstance(secret, int):
-            found = self._caller(rows.found(read(rows.OF_TOKEN_NUMBER, number=secret)))
+            found = self._caller(rows.read_accounts(read(rows.OF_TOKEN_NUMBER, number=secret)))
         else:
-            found = self._caller(rows.found(read(rows.OF_TOKEN, hash=secret_hash(secret))))
+            found = self._caller(rows.read_accounts(read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
             number, now = found.token.number, self._accounts.bindings.now
             self.record_use(
@@ -138,14 +138,14 @@ class Tokens:
         :class:`BindingsUnavailable` or :class:`ReadOnlyBindings`, so that no request is missing there.
         """
         now = self._accounts.bindings.now()
-        name = validation.shown(request, 400)
+        name = validation.quote(request, 400)
         self._accounts.run_in_transaction(
             lambda connection: audit.record(connection, caller, "emergency-request", name, "received", when=now)
         )
 
     def caller_of_number(self, number: int) -> Caller | None:
         """Return the caller of a token for a job that the token started, or None if the token is not valid any more."""
-        return self._caller(rows.found(self._accounts.read(rows.OF_TOKEN_NUMBER, number=number)))
+        return self._caller(rows.read_accounts(self._accounts.read(rows.OF_TOKEN_NUMBER, number=number)))
 
     def _caller(self, found: Sequence[rows.AccountRow]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""

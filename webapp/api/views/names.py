@@ -55,7 +55,7 @@ def list_names() -> Response:
         except TooBroad as error:
             total, is_all = error.counted, False
     except BindingError as error:
-        raise parameters.refused(error) from error
+        raise parameters.refuse_parameter(error) from error
     names = [name.as_listed() for name in page.names]
     counted = {"total": min(total, MAX_TOTAL), "total_is_exact": is_all and total <= MAX_TOTAL}
     is_near = page.note is not None and page.note.startswith(near_names.NOTES)

@@ -15,7 +15,7 @@ from ...accounts.model import MAX_PREFIX, ROLE_LABELS, Account, AccountError, Ca
 from ...config import site_bindings
 from ...errors import HTTPRefusal
 from ...management import Forbidden
-from ...management.acting import refused
+from ...management.acting import record_refusal
 from ...management.permissions import require_administrator
 from .. import exports, messages
 from ..blueprint import blueprint, caller, see_other
@@ -109,7 +109,7 @@ def _administrator(operation: str | None = None) -> Caller:
     except (Forbidden, HTTPRefusal) as error:
         if operation:
             code = error.code if isinstance(error, Forbidden) else error.kind
-            refused(accounts(), caller(), operation, None, code)
+            record_refusal(accounts(), caller(), operation, None, code)
         raise
 
 

@@ -112,7 +112,7 @@ def sample() -> str:
 
 
 def _sample(given: Branding) -> str:
-    shown = given.over(site().settings.branding)
+    shown = given.with_defaults(site().settings.branding)
     light, dark = colours.readable(shown.colour) if shown.colour else _USUAL
     samples = (
         PageSample("light", "#f7f5f0", "#1b1f23", light, colours.contrast(light, colours.LIGHT)),

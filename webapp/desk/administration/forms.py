@@ -51,7 +51,7 @@ def read_prefixes(text: str, rules: NamingRules = NO_RULES) -> tuple[list[str], 
             found.append(read_prefix(line, rules))
         except BindingError as error:
             problem = FieldProblem.of(error)
-            shown = validation.shown(line, 100)
+            shown = validation.quote(line, 100)
             if shown in problem.message:
                 return [], problem
             message = Translatable("%(prefix)s: %(message)s", prefix=shown, message=error.message).sentence()

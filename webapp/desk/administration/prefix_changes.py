@@ -23,7 +23,7 @@ from ....middleware.views.presentation import Presentation
 from ...accounts.identify import accounts
 from ...config import site, site_bindings
 from ...language.current import LANGUAGE_NAMES, language
-from ...language.translation import translated
+from ...language.translation import translate
 from ...management import NO_RECORD, Stale, prefix_etag
 from ...management import prefixes as prefix_records
 from ...management.permissions import require_administrator
@@ -66,7 +66,7 @@ def save() -> AnyResponse:
         return _conflict(values)
     warned = [sentence(each.message) for each in prefixes.warnings_about(saved.texts)]
     done = Translatable("The record of %(prefix)s is saved.", prefix=saved.prefix)
-    messages.put(" ".join(map(translated, [done, *warned])), "warn" if warned else "good")
+    messages.put(" ".join(map(translate, [done, *warned])), "warn" if warned else "good")
     return see_other("desk.prefix", prefix=saved.prefix)
 
 
@@ -169,8 +169,8 @@ def _groups() -> dict[str, list[dict[str, Any]]]:
     """Return the controls of the form for the declared texts, by group and in order."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for each in sorted(TEXTS, key=lambda text: text.rank):
-        shown = {"label": translated(each.question or each.label), "hint": translated(each.hint)}
-        choices = [(value, translated(label)) for value, label in each.choices]
+        shown = {"label": translate(each.question or each.label), "hint": translate(each.hint)}
+        choices = [(value, translate(label)) for value, label in each.choices]
         flags = {"control": each.control, "is_exact": each.is_exact, "is_address": each.is_address}
         groups.setdefault(each.group, []).append({"name": each.name, "choices": choices, **shown, **flags})
     return groups

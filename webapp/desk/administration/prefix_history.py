@@ -12,7 +12,7 @@ from ....bindings.names.prefixes.rules import RuleEvent
 from ....bindings.names.prefixes.texts import BY_NAME as TEXTS
 from ....bindings.names.prefixes.texts import FIELDS, HOLD_FIELDS, RECORDED
 from ....identifiers.text.translatable import Translatable
-from ...language.translation import translated
+from ...language.translation import translate
 from ..names.history import Difference
 
 LABELS: Final = {
@@ -99,7 +99,7 @@ def _texts(record: PrefixRecord) -> dict[str, str]:
     texts: dict[str, str] = {**record.all_texts}
     if before := record.predecessors:
         texts["lineage"] = "; ".join(
-            translated(
+            translate(
                 Translatable("%(who)s, until %(day)s", who=each.who or Translatable("not recorded"), day=each.until)
             )
             for each in before

@@ -53,7 +53,9 @@ def record() -> str:
         raise Missing("prefix-unknown", Translatable("%(prefix)s has no record", prefix=key), identifier=key)
     records = PrefixRecords(bindings.prefixes.list())
     found = records.get(key)
-    inherited = {field: records.inherited(key, field) for field in INHERITED if not (found and field in found.texts)}
+    inherited = {
+        field: records.inherited_text(key, field) for field in INHERITED if not (found and field in found.texts)
+    }
     return render_template(
         "desk/prefix.html",
         prefix=key,

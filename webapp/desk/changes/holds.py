@@ -60,7 +60,7 @@ def save() -> AnyResponse:
     until = request.form.get("until", "").strip()
     problems: dict[str, FieldProblem] = {}
     try:
-        end = dates.read_before(until)
+        end = dates.read_period_end(until)
     except (ValueError, OverflowError):
         problems["until"] = dates.not_a_date(until)
     else:

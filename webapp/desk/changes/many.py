@@ -24,7 +24,7 @@ from ...jobs.bulk import CHECK, is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
-from ...language.translation import translated
+from ...language.translation import translate
 from ...management import reading
 from ...management.permissions import require_curator
 from .. import before_public, messages
@@ -142,7 +142,7 @@ def _page(job: Job, asked: before_public.Question | None = None) -> str:
     wanted: dict[str, Any] = job.parameters.get("operation") or {"action": job.parameters.get("action", "edit")}
     return render_template(
         "desk/many.html",
-        title=translated(kind_of(wanted["action"]).title),
+        title=translate(kind_of(wanted["action"]).title),
         job=job,
         asked=asked,
         wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},

@@ -66,7 +66,7 @@ def describe() -> str:
 def save_metadata() -> AnyResponse:
     """Save the metadata in the form, and redirect to the page of the name. Show the form again with its errors."""
     binding = _get_recorded(requested_name(request.form))
-    fields, problems = forms.read_metadata(forms.sent(request.form), binding.metadata)
+    fields, problems = forms.read_metadata(forms.merge_statements(request.form), binding.metadata)
     if problems:
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if asked := _question(binding, fields):
@@ -248,7 +248,7 @@ def _conflict(error: Stale) -> AnyResponse:
     events = site_bindings().history(error.existing.identifier)
     earlier = next((event.after for event in events if event.revision == revision), None)
     later = [each for each in changes_of(events) if each.revision > revision] if earlier else []
-    given = forms.sent(request.form).items(multi=True)
+    given = forms.merge_statements(request.form).items(multi=True)
     sent = [(field, text) for field, text in given if field not in ("revision", "csrf_token")]
     form = [(field, _merge_text(field, text, earlier, error.existing)) for field, text in sent]
     page = render_template(
@@ -326,7 +326,7 @@ def _metadata_form(
     records = PrefixRecords(site_bindings().store.prefixes())
     inherited = records.statements(binding.identifier, binding.metadata).by_element
     profiles = [
-        (profile, title, forms.element_fields(profile, binding.metadata, forms.sent(request.form)))
+        (profile, title, forms.element_fields(profile, binding.metadata, forms.merge_statements(request.form)))
         for profile, title in forms.TITLES.items()
     ]
     labels = {field.name: field.label for *_, fields in profiles for field in fields}

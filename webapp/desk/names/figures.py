@@ -20,7 +20,7 @@ from ....identifiers.text.translatable import Translatable
 from ....middleware.statistics.counts import CountSelection, Total
 from ....tracing.links.store import Links
 from ...config import site, site_bindings
-from ...language.translation import translated
+from ...language.translation import translate
 from .. import exports
 from ..blueprint import blueprint
 from ..counts import STATES, Bar, bars
@@ -106,7 +106,7 @@ def export(form: str) -> Response:
     """Return the figures as a file to save, for the query parameters of the page. ``form`` is "csv" or "jsonl"."""
     unit, prefix, problem = _read_filters()
     exports.require_valid({"prefix": problem} if problem else {})
-    columns = [translated(each) for each in _COLUMNS]
+    columns = [translate(each) for each in _COLUMNS]
     rows = (dict[str, object](zip(columns, each, strict=True)) for each in _rows(_figures(unit, prefix)))
     if form == "csv":
         return exports.csv_file("figures", columns, rows)
@@ -114,10 +114,10 @@ def export(form: str) -> Response:
 
 
 def _rows(figures: Figures) -> Iterator[tuple[str, str, int, str]]:
-    yes, no = translated(Translatable("yes")), translated(Translatable("no"))
+    yes, no = translate(Translatable("yes")), translate(Translatable("no"))
 
     def row(figure: str, label: str, counted: Counted) -> tuple[str, str, int, str]:
-        return translated(figure), translated(label), counted.number, yes if counted.is_exact else no
+        return translate(figure), translate(label), counted.number, yes if counted.is_exact else no
 
     yield row(Translatable("Names"), "", figures.total)
     for state, number in figures.states:

@@ -119,4 +119,4 @@ def _value(name: str, text: str) -> dict[str, object]:
             wanted = selection.select(sort=text)
             return {"sort": wanted.sort, "descending": wanted.descending}
         case _:
-            return {name: dates.read_before(text) if name.endswith("before") else dates.read_since(text)}
+            return {name: dates.read_period_end(text) if name.endswith("before") else dates.read_since(text)}

@@ -132,7 +132,7 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
     return Fields(metadata=texts), problems
 
 
-def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
+def merge_statements(form: MultiDict[str, str]) -> MultiDict[str, str]:
     """Return a form with one value for each persistence statement: its term and its words are joined."""
     one = MultiDict(form.items(multi=True))
     for element in persistence.TERMS:

@@ -79,8 +79,8 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
         yield replace(each, field=Translatable("Alternate %(selector)s", selector=each.field))
     for each in _of_mapping(before.numbers if before else NOTHING, after.numbers):
         yield replace(each, field=NUMBER_LABELS[each.field])
-    elements = metadata.shortened(before.metadata) if before else NOTHING
-    for each in _of_mapping(elements, metadata.shortened(after.metadata)):
+    elements = metadata.shorten_names(before.metadata) if before else NOTHING
+    for each in _of_mapping(elements, metadata.shorten_names(after.metadata)):
         yield replace(each, field=messages.label_of(each.field), element=each.field)
 
 

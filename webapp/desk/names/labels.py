@@ -141,7 +141,7 @@ def _parts(text: str, signs: str) -> list[str]:
 
 def _code(address: str) -> Markup | None:
     # The picture has only the modules of the code, so it is safe.
-    return Markup(qr.drawn(address).decode()) if len(address) <= qr.MAX_DRAWN else None  # noqa: S704
+    return Markup(qr.draw_svg(address).decode()) if len(address) <= qr.MAX_DRAWN else None  # noqa: S704
 
 
 def _start(text: str) -> int:

@@ -12,7 +12,7 @@ from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.checks import near_names
-from ....bindings.imports.exporting import Delimited, delimited
+from ....bindings.imports.exporting import Delimited, make_converter
 from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError, TooBroad
 from ....bindings.names.metadata import metadata
@@ -122,7 +122,7 @@ def names() -> Response:
         "may_pick": bool(found.names),
         "prefixes": _known_prefixes(),
         "made": _creation_text,
-        "shortened": shortened,
+        "shortened": target_host,
         "number": _show_total(number) if counts is None else figure(number),
         "total": number,
         "hidden": filters.address(**{"in": scope}),
@@ -158,7 +158,7 @@ def export_names(form: str) -> Response:
 def table_of(every: Iterator[Binding]) -> Response:
     """Return names as a CSV file that ``ararat import`` reads. ``every`` yields the bindings of the names."""
     with site_bindings().store.snapshot() as snapshot:
-        table = delimited(snapshot, exports.separator(), bom=True)
+        table = make_converter(snapshot, exports.separator(), bom=True)
     return exports.csv_lines("names", _lines(table, every))
 
 
@@ -239,10 +239,10 @@ def every_name(filters: NameFilters) -> Iterator[Binding]:
     return _all(_read, chain_of(filters)[1])
 
 
-def shortened(target: str) -> str:
+def target_host(target: str) -> str:
     """Return the host of a URL, which fits on one line of a list. Another target, such as a path, is unchanged.
 
-    >>> shortened("https://maps.example/item/k-1940-019-30"), shortened("/maps/7")
+    >>> target_host("https://maps.example/item/k-1940-019-30"), target_host("/maps/7")
     ('maps.example', '/maps/7')
     """
     return host_of(target) or target
@@ -358,7 +358,7 @@ def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[State
 
 def _creation_text(binding: Binding) -> str:
     """Return who made a thing, and when, for the row of its name."""
-    texts = metadata.shortened(binding.metadata)
+    texts = metadata.shorten_names(binding.metadata)
     found = [metadata.without_code(texts.get(each, "")) for each in ("who", "when")]
     return ", ".join(each for each in found if each and each != title_of(binding.metadata))
 

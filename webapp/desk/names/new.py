@@ -29,7 +29,7 @@ from ...accounts.identify import accounts
 from ...accounts.model import Caller
 from ...api.idempotency import OneRequest, StoredReply, reply_to
 from ...config import site_bindings, url
-from ...language.translation import translated
+from ...language.translation import translate
 from ...management import ChangeResult, Fields, Forbidden, NewName, new_names
 from ...management.permissions import require_curator
 from .. import before_public, exports, messages
@@ -358,7 +358,7 @@ def put_done(text: str, saved: ChangeResult) -> None:
         name = binding.spelling if saved.is_new else ""
         found = personal_data.warnings_about(name, binding.target, binding.resource, binding.metadata)
     found += saved.warnings
-    said = [translated(each) for each in (text, *(sentence(each.message) for each in found))]
+    said = [translate(each) for each in (text, *(sentence(each.message) for each in found))]
     messages.put(" ".join(said), "warn" if found else "good")
 
 

@@ -134,7 +134,7 @@ def parts() -> str:
 
 def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
     """Return the content of the page of a recorded name for the account ``asking``."""
-    elements, inherited = metadata.shortened(binding.metadata), bindings.prefixes.statements(binding)
+    elements, inherited = metadata.shorten_names(binding.metadata), bindings.prefixes.statements(binding)
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(bindings.history(binding.identifier))
     below, more_below = _names_below(bindings, binding.identifier)

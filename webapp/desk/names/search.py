@@ -77,7 +77,7 @@ class Search:
 
     def _by_name(self, naans: Iterable[str]) -> Sequence[Selection]:
         # A whole name can have another normal form than a beginning, such as an ISBN.
-        begun = [each for each in (_read(self.text), selection.named(self.text)) if each]
+        begun = [each for each in (_read(self.text), selection.find_key(self.text)) if each]
         if begun[1:] and begun[1].startswith(begun[0]):
             del begun[1]
         if ":" not in self.text and _SUFFIX.fullmatch(self.text):

@@ -23,7 +23,7 @@ from ....bindings.names.selection import Selection
 from ....identifiers.text.translatable import Translatable, sentence
 from ...config import site_bindings
 from ...jobs.bulk import MAX_LISTED_NAMES
-from ...language.translation import translated
+from ...language.translation import translate
 from ...management.permissions import require_curator
 from .. import dates, exports, messages
 from ..blueprint import blueprint, caller, see_other, with_time
@@ -66,7 +66,7 @@ class Chosen:
         """Return the selection as the parameters of a URL."""
         return {**self.filters.address(), **({"all": "1"} if self.is_all else {"pick": list(self.picked)})}
 
-    def hidden(self) -> list[tuple[str, str]]:
+    def hidden_fields(self) -> list[tuple[str, str]]:
         """Return the selection as the hidden fields of a form."""
         flat = [("all", "1")] if self.is_all else [("pick", each) for each in self.picked]
         return [*self.filters.address().items(), *flat]
@@ -166,7 +166,7 @@ def change() -> AnyResponse:
     for field in kind.form:
         if field.choices == "day":
             with suppress(ValueError, OverflowError):  # the plan refuses another text
-                values[field.name] = rfc3339(dates.read_before(values[field.name]))
+                values[field.name] = rfc3339(dates.read_period_end(values[field.name]))
     try:
         return _start_check({"action": kind.name, **kind.read_form(values)}, chosen)
     except BindingError as error:
@@ -210,7 +210,7 @@ def _page(kind: OperationKind, chosen: Chosen, problems: Mapping[str, FieldProbl
     return render_template(
         "desk/selected.html",
         kind=kind,
-        title=translated(kind.heading(number) if kind.heading else kind.title),
+        title=translate(kind.heading(number) if kind.heading else kind.title),
         chosen=chosen,
         number=number,
         shown=shown[:_SHOWN],

@@ -138,7 +138,7 @@ def _place(reading: Reading) -> tuple[object, ...]:
 
 
 def _with_remembered(reading: Reading, named: Sequence[str]) -> Reading:
-    return uploads().remembered(caller().account.number, named, reading)
+    return uploads().apply_last_columns(caller().account.number, named, reading)
 
 
 def _shoulders() -> list[tuple[str, str]]:

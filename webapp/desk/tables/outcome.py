@@ -18,7 +18,7 @@ from ....spreadsheets.columns import OF_FORMS
 from ...config import site, site_bindings, url
 from ...jobs.imports import current_imports
 from ...language import formats
-from ...language.translation import translated
+from ...language.translation import translate
 from ...management import reading
 from ...uploads import downloads
 from ...uploads.model import PARTS, Part, RowOutcome, Upload
@@ -137,7 +137,7 @@ def _shown_text(row: RowOutcome, columns: Mapping[str, str]) -> str:
         found.append(outcome_label(row.outcome))
         for column, values in row.changes.items():
             found += [columns.get(column, column), *(shown_value(column, each) for each in values)]
-    return "\n".join(translated(each) for each in found).casefold()
+    return "\n".join(translate(each) for each in found).casefold()
 
 
 def _is_of_texts(known: Upload, rows: int, *, is_imported: bool) -> bool:
@@ -208,7 +208,7 @@ def report(number: int) -> Response:
     """Return the outcome of all rows, or of those of the parameter ``part``, such as "refused", as a CSV file."""
     known = known_upload(number)
     part = _part()
-    columns = [translated(each) for each in _REPORT]
+    columns = [translate(each) for each in _REPORT]
     lines = (dict(zip(columns, cells, strict=True)) for cells in _lines(known, (part,) if part else PARTS))
     return csv_file(f"table-{number}-{part or 'report'}", columns, lines)
 
@@ -220,7 +220,7 @@ def _lines(upload: Upload, parts: tuple[Part, ...]) -> Iterator[tuple[object, ..
         while found := uploads().rows(upload.number, part, after, _BLOCK):
             after = found[-1][0]
             for _, row in found:
-                message, suggestion = translated(row.message or ""), translated(fix(row.code) or "")
+                message, suggestion = translate(row.message or ""), translate(fix(row.code) or "")
                 stated = (
                     row.line,
                     row.outcome,

@@ -21,7 +21,7 @@ from ....spreadsheets.result_table import RowProblem
 from ...admission import download
 from ...config import site
 from ...jobs.imports import current_imports
-from ...language.translation import translated
+from ...language.translation import translate
 from ...uploads import downloads
 from ...uploads.model import Part, RowOutcome, Upload
 from ...uploads.store import problem_columns
@@ -340,7 +340,7 @@ def refused(number: int, kind: str) -> Response:
     """Return the refused rows with their problems as a file with the ending ``kind``, to correct and upload again."""
     known = known_upload(number)
     problems = {
-        row.line: RowProblem(translated(row.message or ""), translated(fix(row.code) or ""))
+        row.line: RowProblem(translate(row.message or ""), translate(fix(row.code) or ""))
         for row in _rows(known, "refused")
     }
     content = uploads().data(number)

@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any
 
 from .....identifiers.text import anvl
-from ..record import KERNEL, DumpRecord, Omission, joined, no_time, read_time
+from ..record import KERNEL, DumpRecord, Omission, join_values, no_time, read_time
 
 _IDENTIFIER = ("ark", "naan", "naan_id", "shoulder", "assigned_name")
 _NAMED = {
@@ -108,12 +108,12 @@ def _join_repeated(elements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]
     several: dict[str, list[str]] = {}
     for label, value in elements:
         several.setdefault(label.lower() if label.lower() in KERNEL else label, []).append(value)
-    return [(label, joined(values) if len(values) > 1 else values[0]) for label, values in several.items()]
+    return [(label, join_values(values) if len(values) > 1 else values[0]) for label, values in several.items()]
 
 
 def _as_text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return joined(value)
+        return join_values(value)
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 

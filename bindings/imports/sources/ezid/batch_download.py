@@ -31,7 +31,7 @@ def csv_records(lines: Lines) -> Iterator[DumpRecord]:
     for line, cells in rows:
         if len(cells) != len(names):
             message = f"the line has {len(cells)} fields, but the header has {len(names)}"
-            raise TableError("table-fields", message, lines.file, line, validation.shown(names[-1]))
+            raise TableError("table-fields", message, lines.file, line, validation.quote(names[-1]))
         elements = [(name, cell.strip()) for name, cell in zip(names, cells, strict=True) if name != IDENTIFIER]
         yield ezid_elements.record(line, cells[place].strip(), elements)
 

@@ -26,7 +26,7 @@ from typing import Final
 from .....identifiers.text import anvl
 from ....names import naming, validation
 from ....names.errors import BindingError
-from ..record import DumpRecord, Omission, State, joined, no_time, read_time
+from ..record import DumpRecord, Omission, State, join_values, no_time, read_time
 from .element_names import CITATION, DEFAULT_PROFILE, PROFILE, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
@@ -61,7 +61,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         is_joined = not name.startswith("_") and name not in _DOCUMENTS
         if len(values) > 1 and not is_joined:
             reading.omit(name, "the element occurs twice; the first value is imported", "remove one of the two values")
-        reading.read(name, joined(values) if len(values) > 1 and is_joined else values[0])
+        reading.read(name, join_values(values) if len(values) > 1 and is_joined else values[0])
     if not reading.metadata:
         reading.metadata = reading.mapped
     reading.metadata |= reading.settings
@@ -176,7 +176,7 @@ class _Reading:
     def _read_status(self, value: str) -> None:
         state, reason = read_status(value)
         if state is None:
-            message = f"{validation.shown(value)} is not a status of EZID, so the name is imported as reserved"
+            message = f"{validation.quote(value)} is not a status of EZID, so the name is imported as reserved"
             self.omit("_status", message, "correct the status to public, reserved or unavailable")
             self.state = "reserved"
             return
@@ -219,7 +219,7 @@ def with_values(recorded: str, value: str) -> str:
     >>> with_values("Smith, A; Jones, B", "Jones, B; Ng, T")
     'Smith, A; Jones, B; Ng, T'
     """
-    return joined(each for text in (recorded, value) for each in text.split("; "))
+    return join_values(each for text in (recorded, value) for each in text.split("; "))
 
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:
@@ -240,4 +240,4 @@ def erc_elements(value: str) -> tuple[dict[str, str], bool]:
     for label, value in kernel:
         if value:
             several.setdefault(f"erc.{label}", []).append(value)
-    return {element: joined(values) for element, values in several.items()}, is_whole
+    return {element: join_values(values) for element, values in several.items()}, is_whole

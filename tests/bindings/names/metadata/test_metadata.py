@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.metadata.metadata import ELEMENTS, MAX_BYTES, check, erc, shortened
+from ararat.bindings.names.metadata.metadata import ELEMENTS, MAX_BYTES, check, erc, shorten_names
 
 
 def test_elements_are_returned_in_the_order_of_the_kernel() -> None:
@@ -16,7 +16,7 @@ def test_elements_are_returned_in_the_order_of_the_kernel() -> None:
 def test_every_element_can_be_set() -> None:
     checked = check(dict.fromkeys(ELEMENTS, "x"))
     assert dict(checked) == {f"erc.{element}": "x" for element in ELEMENTS}
-    assert shortened(checked) == dict.fromkeys(ELEMENTS, "x")
+    assert shorten_names(checked) == dict.fromkeys(ELEMENTS, "x")
     assert check(checked) == checked
 
 
@@ -37,7 +37,7 @@ LONG = "\u00e9" * 32768
     ],
 )
 def test_an_element_of_any_namespace_is_kept(element: str, text: str) -> None:
-    assert list(shortened(check({element: text})).items()) == [(element, text)]
+    assert list(shorten_names(check({element: text})).items()) == [(element, text)]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_title_can_use_any_script() -> None:
 @given(st.dictionaries(st.sampled_from(ELEMENTS), st.text()))
 def test_an_erc_has_one_line_for_each_element(elements: dict[str, str]) -> None:
     try:
-        checked = shortened(check(elements))
+        checked = shorten_names(check(elements))
     except BindingError:
         return
     assert erc(checked).splitlines() == ["erc:", *(f"{element}: {text}" for element, text in checked.items())]

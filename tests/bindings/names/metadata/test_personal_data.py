@@ -89,9 +89,9 @@ def test_many_names_have_the_warnings_of_each():
         )
     ]
     now = datetime(2026, 11, 26, tzinfo=UTC)
-    bindings = [each.for_name(f"ark:12345/x{place}").first(now) for place, each in enumerate(stated)]
+    bindings = [each.for_name(f"ark:12345/x{place}").create_binding(now) for place, each in enumerate(stated)]
     plain = [text for text in PERSONAL if ":" not in text]
-    bindings += [Fields(target=f"/{text}").for_name(f"ark:12345/{text}").first(now) for text in plain]
+    bindings += [Fields(target=f"/{text}").for_name(f"ark:12345/{text}").create_binding(now) for text in plain]
     found = of_bindings(bindings)
     assert found == [of_binding(each) for each in bindings]
     assert all(found[-len(plain) :])

@@ -57,7 +57,7 @@ def test_a_hold_of_a_longer_prefix_changes_no_delegation(bindings: Bindings) -> 
     held = record("ark:12345/x5", {"hold_until": "2027-03-01T00:00:00Z", "hold_reason": "why"})
     for others, key in ((["ark:12345/"], "ark:12345/q9a"), (["ark:12345/q9"], "ark:12345/q9a")):
         assert PrefixRecords([held, *map(record, others)]).missing(key) is None
-    assert next(PrefixRecords([held, record("ark:12345/")]).above("ark:12345/x5a")).prefix == "ark:12345/"
+    assert next(PrefixRecords([held, record("ark:12345/")]).records_of("ark:12345/x5a")).prefix == "ark:12345/"
 
 
 def test_no_name_is_minted_below_a_delegated_prefix_by_chance(bindings: Bindings) -> None:

@@ -145,10 +145,10 @@ def test_a_collision_with_another_writer_is_retried(bindings, monkeypatch, times
 
 def test_the_longest_prefix_with_a_text_is_inherited():
     records = PrefixRecords([record(NAAN, {"who": "A", "statement": "N"}), record(SHOULDER, {"who": "B"})])
-    assert records.inherited("ark:12345/x5a", "who") == ("B", SHOULDER)
-    assert records.inherited("ark:12345/x5", "statement") == ("N", NAAN)
-    assert records.inherited("ark:12346/x5", "statement") is None
-    assert records.inherited("urn:isbn:9780451450524", "who") is None
+    assert records.inherited_text("ark:12345/x5a", "who") == ("B", SHOULDER)
+    assert records.inherited_text("ark:12345/x5", "statement") == ("N", NAAN)
+    assert records.inherited_text("ark:12346/x5", "statement") is None
+    assert records.inherited_text("urn:isbn:9780451450524", "who") is None
 
 
 # Character sets (ARK-138) ---------------------------------------------------------------------------------------------

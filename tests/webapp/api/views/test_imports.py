@@ -190,7 +190,7 @@ def test_the_permissions_are_those_of_the_moment_of_the_import(app, curator, bin
     monkeypatch.undo()
     imports.worker.wake()
     deadline = time.monotonic() + 20
-    while imports.jobs.unfinished():
+    while imports.jobs.list_unfinished():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     job = imports.jobs.get(2)

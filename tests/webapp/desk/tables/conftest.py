@@ -74,7 +74,7 @@ _PARTS = {"New": "Added", "As recorded": "Unchanged"}
 
 def finished(desk: Desk, browser: Browser, path: str) -> str:
     """Return the page of an upload as soon as its job has ended."""
-    wait_for(lambda: not desk.app.extensions["ararat_imports"].jobs.unfinished())
+    wait_for(lambda: not desk.app.extensions["ararat_imports"].jobs.list_unfinished())
     page = browser.get(path).text
     assert 'id="progress"' not in page
     return page

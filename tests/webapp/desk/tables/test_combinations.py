@@ -155,7 +155,7 @@ def test_the_second_of_two_requests_at_the_same_time_starts_no_job(
     sent = jane.post(f"{path}/columns", fields(jane.get(f"{path}/columns").text))
     assert sent.location == f"{path}/columns"
     assert "changed or imported in the meantime" in jane.get(sent.location).text
-    assert not desk.app.extensions["ararat_imports"].jobs.unfinished()
+    assert not desk.app.extensions["ararat_imports"].jobs.list_unfinished()
 
 
 def test_a_file_with_an_existing_name_is_another_upload(jane: Browser, upload: Any) -> None:

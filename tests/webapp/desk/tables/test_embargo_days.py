@@ -65,9 +65,9 @@ def test_a_day_for_selected_names(desk: Desk, jane: Browser) -> None:
     form = {"do": "edit", "element": "embargo", "value": "2999-07-01", "pick": NAME}
     path = jane.post("/desk/names/change", form).headers["Location"]
     jobs = desk.app.extensions["ararat_imports"].jobs
-    wait_for(lambda: not jobs.unfinished())
+    wait_for(lambda: not jobs.list_unfinished())
     assert jane.post(path).status_code == 303
-    wait_for(lambda: not jobs.unfinished())
+    wait_for(lambda: not jobs.list_unfinished())
     assert embargo(desk) == datetime(2999, 6, 30, 22, tzinfo=UTC)
 
 
