@@ -83,7 +83,9 @@ class Snapshot(Protocol):
         ...
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event, or None if it does not exist."""
+        """Return the values of the event that gave the name ``key`` this revision, in the order of
+        :attr:`LastEvent.state`. None if it does not exist.
+        """
         ...
 
     def faults(self) -> Iterator[Contradiction]:

@@ -66,5 +66,5 @@ class Reading:
 
     @property
     def minting(self) -> Mint | None:
-        """The shoulder, state and other options for names that rows without one get, or None if ``mint`` is ""."""
+        """The shoulder and the options with which rows without an identifier get a new one. None if ``mint`` is ""."""
         return Mint(self.mint, self.state, self.finds, tuple(self.trusts)) if self.mint else None

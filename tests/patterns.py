@@ -173,7 +173,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("identifiers/extraction.py", "grammars[1]"): lambda: [re.compile(extraction._ARK)],
         ("identifiers/iri_policy/evaluation.py", "matcher"): lambda: _policy("uuid", "datetime"),
         ("identifiers/iri_policy/grammar.py", "match"): _policy,
-        ("identifiers/iri_policy/grammar.py", "repaired(profile).reserved"): lambda: [
+        ("identifiers/iri_policy/grammar.py", "repaired_grammar(profile).reserved"): lambda: [
             iri_policy.repaired_grammar(iri_policy.built_in("17beta")).reserved
         ],
         ("identifiers/iri_policy/iri_parts.py", "iri.compile_rule(pattern, text)"): _of(
@@ -189,7 +189,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("identifiers/text/anvl.py", "escapes"): lambda: [anvl._IN_LABELS, anvl._IN_VALUES],
         ("identifiers/text/characters.py", "hidden_in(text)"): _hidden,
         ("identifiers/text/iri.py", "octets"): lambda: [iri.UNRESERVED_TRIPLETS],
-        ("identifiers/text/iri.py", "compiled(f'[{UCSCHAR}]', char)"): _of(f"[{iri.UCSCHAR}]"),
+        ("identifiers/text/iri.py", "compile_rule(f'[{UCSCHAR}]', char)"): _of(f"[{iri.UCSCHAR}]"),
         ("identifiers/urn/diagnosis.py", "allowed"): lambda: [
             diagnosis._NID_CHARS,
             diagnosis._NSS_CHARS,
@@ -218,7 +218,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ],
         ("webapp/report/excerpt.py", "characters.hidden_in(escaped)"): _hidden,
         ("webapp/report/excerpt.py", "by"): lambda: [excerpt.CHARACTERS, excerpt.VARIANTS],
-        ("cli/conformance/answers.py", "iri_policy.printed(_POLICY).reserved"): lambda: [
+        ("cli/conformance/answers.py", "iri_policy.printed_grammar(_POLICY).reserved"): lambda: [
             iri_policy.printed_grammar(iri_policy.built_in("17beta")).reserved
         ],
         ("cli/doctor/configuration.py", "include"): lambda: map(re.compile, configuration._INCLUDES.values()),
@@ -301,7 +301,7 @@ def _of_method(module: str, node: ast.Attribute, values: dict[str, Any], *, is_c
     if (module, name) in LOCAL:
         yield from _local(module, name, node.attr)
         return
-    if isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith("compiled"):
+    if isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith("compile_rule"):
         try:
             expression = _value(node.value.args[0], values)
         except NameError:

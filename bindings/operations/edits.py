@@ -120,7 +120,9 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
 
 
 def restore() -> Plan:
-    """Return the plan of an operation that makes withdrawn names live again. Other names are left alone."""
+    """Return a plan that makes the withdrawn ones of the selected names live again. The runner reads the names and
+    passes them to the plan.
+    """
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_withdrawn:

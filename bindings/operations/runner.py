@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """Changes to write for one actor, each with its origin for the history in ``sources``. ``new`` are further new and
-    live names as rows (:class:`.NewRows`), each with its origin.
+    """The output of a block for one ``actor``: changes of names, and the text for the history in ``sources``, one for
+    each. ``new`` are new live names in the form of a database row (:class:`.NewRows`), each with its text for the
+    history.
     """
 
     actor: str | None

@@ -76,7 +76,9 @@ class NameRanges(Protocol):
 
 
 class DatabaseRanges:
-    """The ranges of the names in a database. ``now`` returns the time in RFC 3339, or "" if no state depends on it."""
+    """The ranges of the names in a database. ``read`` runs a query, and ``mark`` is the placeholder of the driver.
+    ``now`` returns the time in RFC 3339, or "" if no state depends on it.
+    """
 
     def __init__(self, read: Read, mark: str, now: Callable[[], str]) -> None:
         self._read = read

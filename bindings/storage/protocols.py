@@ -71,7 +71,9 @@ class ReadableDatabase(Protocol):
         ...
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return whether two fingerprints are of one file that was written between them."""
+        """Return whether a file is the same one as before, only with other content. Both values are
+        fingerprints of it.
+        """
         ...
 
     @property

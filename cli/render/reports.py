@@ -159,7 +159,9 @@ def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
 
 
 def suggestion_lines(text: str, sheet: Sheet) -> Iterator[str]:
-    """Yield a line for each identifier that an invalid one probably means, with the corrections in words."""
+    """Yield a line for each identifier that ``text``, which is not valid, probably means, with the corrections in
+    words. ``sheet`` lays out the fields.
+    """
     for each in suggestions(text):
         yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.differences)})")
 

@@ -30,6 +30,7 @@ class Redirection:
         return {"identifier": self.given, "status": self.status, "location": location, "headers": fields}
 
     def as_json(self) -> bytes:
+        """Return the members of :meth:`as_dict` as JSON in UTF-8, with a line end."""
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:

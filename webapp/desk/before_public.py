@@ -134,7 +134,9 @@ def question_of(before: Binding | None, after: Binding, *, also: Sequence[Concer
 
 
 def values_of(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> NewValues | None:
-    """Return the new values of a change of a name whose bindings are JSON (:meth:`.Binding.as_dict`), or None."""
+    """Return the target, title and numbers that a change gives a public name (:class:`.NewValues`), or None if the name
+    is not public then. Both bindings are JSON (:meth:`.Binding.as_dict`); ``before`` is None for a new name.
+    """
     return NewValues.of_cells(_cells(before) if before else {}, _cells(after))
 
 

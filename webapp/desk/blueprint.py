@@ -134,7 +134,7 @@ def missing(rest: str) -> Response:
 
 
 def has_caller() -> bool:
-    """Return whether the current request is one of an account to the desk."""
+    """Return whether the current request was signed in to the desk, so that :func:`caller` returns its account."""
     return _G in g
 
 

@@ -112,8 +112,8 @@ class SearchIndex:
     Words that most questions have, such as "how", are ignored beside others. Sections of ``explanations``, pages that
     answer no question, count half.
 
-    >>> from ararat.webapp.views.docs import rendered
-    >>> page = rendered("# Backup\n\nCopy the file.\n\n## Restore\n\nPut the copy back.", "/docs")
+    >>> from ararat.webapp.views.docs import render_markdown
+    >>> page = render_markdown("# Backup\n\nCopy the file.\n\n## Restore\n\nPut the copy back.", "/docs")
     >>> [each.section.heading for each in SearchIndex({"backup": page}).find("how do I restore a copy?")]
     ['Restore', 'Backup']
     """

@@ -146,7 +146,9 @@ def preview() -> AnyResponse:
 
 @blueprint.post("/branding/restore", endpoint="restore_branding")
 def restore() -> AnyResponse:
-    """Save the values of an earlier version of the branding again, and redirect to the page of the branding."""
+    """Save the values of an earlier version of the branding again, and redirect to the page of the branding. The field
+    ``version`` of the form is the number of the version. Answers 404 if it does not exist.
+    """
     wanted, versions = _number("version"), site_bindings().branding.history()
     found = next((each for each in versions if each.revision == wanted), None)
     if found is None:

@@ -179,7 +179,9 @@ def delete() -> AnyResponse:
 
 @blueprint.get("/name/texts", endpoint="redact")
 def redact() -> str:
-    """Return the page with the form to remove the texts of the parameter ``name`` for good. For administrators."""
+    """Return the page with the form that removes the texts of a name for good; the parameter ``name`` of the URL is the
+    name. Only for administrators.
+    """
     require_administrator(caller())
     return _redaction_form(_get_recorded(requested_name()), {})
 

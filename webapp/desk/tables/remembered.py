@@ -25,7 +25,9 @@ def page() -> str:
 
 @blueprint.post("/tables/remembered", endpoint="forget_columns")
 def forget() -> AnyResponse:
-    """Forget the columns for the headings in the form, and redirect to the page of the others."""
+    """Forget which columns the caller chose for some headings, and redirect to the page with all that are remembered.
+    ``headings`` (a digest) and ``prefix`` of the form name the choice.
+    """
     who, form = require_curator(caller()), request.form
     headings, prefix = form.get("headings", "")[:64], form.get("prefix", "")[:400]
     is_known = (headings, prefix) in {each[:2] for each in uploads().mappings(who.account.number)}
