@@ -6,13 +6,14 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 import sqlalchemy.exc
@@ -518,11 +519,12 @@ print(codes, len(bindings.store.fetch(names)))
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="reads /proc")
-def test_no_connection_is_shared_across_a_fork(served: Bindings, file: Path, run_command: Callable[..., Any]) -> None:
+def test_no_connection_is_shared_across_a_fork(served: Bindings, file: Path) -> None:
     served.close()
     # A new process: the objects of one that was prepared for many tests are another case.
-    ran = run_command(sys.executable, "-W", "error", "-c", FORKING, file)
-    assert (ran.stdout, ran.stderr) == (b"[0, 0, 0] 60\n", b"")
+    command = [sys.executable, "-W", "error", "-c", FORKING, str(file)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout, ran.stderr) == ("[0, 0, 0] 60\n", "")
 
 
 SITE = """
