@@ -121,14 +121,15 @@ def find_shared(
     places: dict[tuple[Field, str], list[int]] = {}
     for place, each in enumerate(compared):
         if each is not None:
-            own: list[tuple[Field, str]] = [("number", number) for number in each.numbers]
+            values: list[tuple[Field, str]] = [("number", number) for number in each.numbers]
             if each.target:
-                own.append(("target", each.target))
+                values.append(("target", each.target))
             if each.title and (title := each.folded_title):
-                own.append(("title", title))
-            for field, text in own:
+                values.append(("title", title))
+            for field, text in values:
                 if (first := mine[field].setdefault(text, place)) != place:
                     places.setdefault((field, text), [first]).append(place)
+    targets = {each.key: each.target for each in compared if each is not None and each.target}
     same: dict[tuple[Field, str], list[tuple[int, NewValues, str]]] = {}
     others: dict[tuple[Field, str], set[str]] = {}
     for field, texts in mine.items():
@@ -140,8 +141,10 @@ def find_shared(
                 for place in several
                 if (each := compared[place])
             ]
-            # A name can be recorded already.
-            others[field, text] = sharing.get(text, set()) - ({found[0][1].key} if len(found) == 1 else set())
+            # A name can be recorded already, or get another target in the same list.
+            own = {found[0][1].key} if len(found) == 1 else set()
+            moved = targets if field == "target" else {}
+            others[field, text] = {key for key in sharing.get(text, set()) - own if moved.get(key, text) == text}
             if len(found) > 1 or others[field, text]:
                 same[field, text] = found
     # A target is looked up exactly. A number can be a corrected one, and a title a creator.
@@ -151,11 +154,11 @@ def find_shared(
     for (field, text), several in same.items():
         known: list[NewValues] = []
         for key in sorted(others[field, text]):
-            values = None if key in needed else NewValues(key)
-            if key in fetched and (values := NewValues.of(None, fetched[key], reserved=True)) is not None:
-                values = values if _has(values, field, text) else None
-            if values is not None:
-                known.append(values)
+            other = None if key in needed else NewValues(key)
+            if key in fetched and (other := NewValues.of(None, fetched[key], reserved=True)) is not None:
+                other = other if _has(other, field, text) else None
+            if other is not None:
+                known.append(other)
         for place, each, shown in several:
             beside = (other for at, other, _ in several if at != place and (not each.key or other.key != each.key))
             other = next((other for other in known if other.key != each.key), None) or next(beside, None)

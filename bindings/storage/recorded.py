@@ -101,7 +101,7 @@ class RecordedNames(NamedTuple):
         can store, is left out.
         """
         shared: dict[str, set[str]] = {}
-        for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn):
+        for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn, is_bounded=True):
             shared.setdefault(value, set()).update((first, last))
         return shared
 
@@ -112,9 +112,10 @@ class RecordedNames(NamedTuple):
         prefix: str,
         *,
         withdrawn: bool,
+        is_bounded: bool = False,
     ) -> Sequence[Row]:
         """Return rows of a text, two names, their resource, and the kind of the number. "former" is the former numbers
-        alone.
+        alone. With ``is_bounded``, a number has one row without a resource; otherwise one for each name.
         """
         distinct_texts = list(
             dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS and not NOT_STORED.search(text))
@@ -123,15 +124,20 @@ class RecordedNames(NamedTuple):
             return []
         array = self.database.array_parameter(distinct_texts)
         limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
-        by_number, query = _queries_of_field(
+        by_number, query, two_by_number = _queries_of_field(
             self.database.dialect_name, field, is_below=bool(prefix), withdrawn=withdrawn
         )
         if field == "former":
             return self.rows(by_number, [array, *limits])
         parameters = [*limits, *limits, array, *limits]
-        if field == "resource":
+        if field == "resource" and is_bounded:
+            query, parameters = f"{query} UNION ALL {two_by_number}", [*parameters, *parameters]
+        elif field == "resource":
             query, parameters = f"{query} UNION ALL {by_number}", [*parameters, array, *limits]
         return self.rows(query, parameters)
+
+
+_COMPARED_NAMES = 20
 
 
 @cache
@@ -149,9 +155,9 @@ def _query_of_next(dialect_name: str) -> str:
 
 
 @cache
-def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdrawn: bool) -> tuple[str, str]:
-    """Return the queries for names by a number of their thing, and by a field. ``is_below`` adds two bounds of
-    the key.
+def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdrawn: bool) -> tuple[str, str, str]:
+    """Return the queries for all names by a number of their thing, for two names by a field, and for two by a number.
+    ``is_below`` adds two bounds of the key.
     """
     dialect = Dialect(dialect_name)
     # As in the index of the column.
@@ -170,7 +176,19 @@ def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdraw
         f"(SELECT {name} {same} ORDER BY {text} {order}, key {order} LIMIT 1)" for order in ("ASC", "DESC")
     )
     query = f"SELECT wanted.value, {columns}, wanted.value, NULL FROM {dialect.wanted} WHERE EXISTS (SELECT 1 {same})"
-    return dialect.set_placeholders(by_number), dialect.set_placeholders(query)
+    # A box can be the number of any number of things, so the first names are enough.
+    things = (
+        f"FROM name_numbers JOIN bindings ON bindings.key = name_numbers.key "
+        f"WHERE name_numbers.number = wanted.value AND name_numbers.kind <> 'former'{which}"
+    )
+    columns = ", ".join(
+        f"(SELECT {end}(first_names.name) FROM (SELECT {name} AS name {things} LIMIT {_COMPARED_NAMES}) AS first_names)"
+        for end in ("min", "max")
+    )
+    two_by_number = (
+        f"SELECT wanted.value, {columns}, wanted.value, NULL FROM {dialect.wanted} WHERE EXISTS (SELECT 1 {things})"
+    )
+    return dialect.set_placeholders(by_number), dialect.set_placeholders(query), dialect.set_placeholders(two_by_number)
 
 
 def checked_key(text: str) -> str:

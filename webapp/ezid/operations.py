@@ -135,7 +135,9 @@ def _saved(saved: ChangeResult, status: int = 200) -> EzidAnswer:
     """
     found = [*personal_data.of_binding(saved.after), *saved.warnings]
     texts = (f"{each.message} ({each.code})" for each in found[:_MOST_WARNINGS])
-    fields = ", ".join(f"299 - {quote_header_value(text, allow_token=False)}" for text in texts)
+    # A warning can quote a text of the client, and servers refuse a field with characters outside Latin-1.
+    encoded = (text.encode("ascii", "backslashreplace").decode("ascii") for text in texts)
+    fields = ", ".join(f"299 - {quote_header_value(text, allow_token=False)}" for text in encoded)
     answer = elements.classic(saved.after.identifier)
     return EzidAnswer(text=answer, status=status, fields={"Warning": fields} if fields else {})
 

@@ -86,6 +86,27 @@ def test_long_titles_are_compared_by_their_beginning(bindings: Bindings) -> None
     assert shared(bindings, title=LONG.upper()) == [("title", "ark:12345/x5long")]
 
 
+def test_targets_that_two_names_of_one_list_exchange_are_not_shared(bindings: Bindings) -> None:
+    one, two = "https://museum.example/1", "https://museum.example/2"
+    bindings.bind("ark:12345/x5two", two)
+    exchanged = [NewValues(OTHER, target=two), NewValues("ark:12345/x5two", target=one)]
+    assert shared_values(bindings, exchanged) == [[], []]
+    assert shared(bindings, key=OTHER, target=two) == [("target", "ark:12345/x5two")]
+
+
+@pytest.mark.both_stores
+def test_a_number_of_many_names_is_compared_with_few(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"ark:12345/x5{number:03}box" for number in range(60)]
+    for name in names:
+        bindings.bind(name, f"https://museum.example/{name}", numbers={"current": name[-6:], "further": "Box 1"})
+    fetched: list[str] = []
+    fetch = type(bindings.store).fetch
+    monkeypatch.setattr(type(bindings.store), "fetch", lambda store, keys: fetch(store, fetched.extend(keys) or keys))
+    assert [field for field, _ in shared(bindings, numbers=("Box 1",))] == ["number"]
+    assert [field for field, _ in shared(bindings, key=names[0], numbers=("Box 1",))] == ["number"]
+    assert len(fetched) <= 4
+
+
 @pytest.mark.both_stores
 @pytest.mark.parametrize(
     "text", ["A\0", "\ud800", "\u202e", "x" * 10**6], ids=["NUL", "a surrogate", "a bidirectional control", "long"]

@@ -61,6 +61,14 @@ def test_values_of_another_identifier_are_a_warning_in_the_header(curator: Perso
     ]
 
 
+@pytest.mark.parametrize("text", ["\u6f22", "f\u00fcr", "\u2013", "a\u202eb", "\U0001f600", 'a"b\\c'])
+def test_a_warning_that_quotes_any_text_is_in_ascii(curator: Person, text: str) -> None:
+    created = curator.client.create(f"{curator.shoulder}text", {"erc.availability": text})
+    assert created[:2] == (201, f"success: {curator.shoulder}text")
+    assert "(persistence-term)" in created.fields["Warning"]
+    assert created.fields["Warning"].isascii()
+
+
 def test_an_identifier_is_created_once(curator: Person) -> None:
     name = f"{curator.shoulder}a"
     assert curator.client.create(name).status == 201
