@@ -327,7 +327,7 @@ def _registration(text: OutsideText) -> dict[str, Any]:
         parts = TemplateParts.of_text(text.text, text.normal_naan)
     except UnicodeEncodeError:
         # No address contains a lone surrogate.
-        parts = TemplateParts(text.label, f"{text.normal_naan}/", "", ("bad-character",))
+        parts = TemplateParts(text.label, f"{text.normal_naan}/", "", ("surrogate",))
     return registries.of_template_parts(text.normal_naan, parts)
 
 

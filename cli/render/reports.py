@@ -57,6 +57,8 @@ def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -
         yield from sheet.prose(f"{': '.join(about)}.", style="soft")
     if conformance_text.sentence:
         yield from sheet.prose(words(conformance_text.sentence))
+    if other := _other_name(conformance_text):
+        yield from sheet.prose(other)
     about = partial(_facts, site=site)
     for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, about, _characters, _problems):
         lines = list(section(report, sheet))
@@ -78,7 +80,9 @@ def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterato
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
     found = verdict(report, site)
     is_remarkable = CODES.index(found.code) < _REMARKABLE or found.code in TAGS
-    headline = sheet.prose(words(_headline(found)), indent=9) if is_remarkable else ()
+    headline = [*sheet.prose(words(_headline(found)), indent=9)] if is_remarkable else []
+    if other := _other_name(found):
+        headline += sheet.prose(other, indent=9)
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
         yield from headline
@@ -97,6 +101,12 @@ def _headline(found: IdentifierVerdict) -> str:
     return f"{found.headline} ({found.added_tag})" if found.added_tag else found.headline
 
 
+def _other_name(found: IdentifierVerdict) -> str:
+    """Return a sentence with the name that replaces a withdrawn one, or that is meant by one not known here, or ""."""
+    label = {"withdrawn": "Successor", "not-known": "Similar name"}.get(found.code)
+    return f"{label}: {identifier(found.correction)}" if label and found.correction else ""
+
+
 def comparison_lines(comparison: Comparison, sheet: Sheet, verdicts: Sequence[IdentifierVerdict]) -> Iterator[str]:
     """Yield the lines of ``ararat equal``: the result, both normal forms, and a caret at their first difference."""
     style: dict[str, Style] = {
@@ -113,6 +123,8 @@ def comparison_lines(comparison: Comparison, sheet: Sheet, verdicts: Sequence[Id
     for label, report, found in zip(("First", "Second"), sides, verdicts, strict=True):
         yield from sheet.field(label, identifier(report.input))
         yield from sheet.field("", words(_headline(found)), style=_STATUSES[found.status])
+        if other := _other_name(found):
+            yield from sheet.field("", other)
         if report.normal_form is None:
             yield from problem_lines(report.problems[0], report.input, sheet)
         elif report.normal_form != report.input:

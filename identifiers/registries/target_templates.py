@@ -47,6 +47,7 @@ _FLAWS = {
     # --------------------------------------------------------------------------
     "dot-segment": Translatable("The ARK has a dot-segment, so browsers and proxies would change the address"),
     "reserved-naan": Translatable("ARKs with this NAAN must not be resolved"),
+    "surrogate": Translatable("The ARK has half of a surrogate pair, which no URL can contain"),
     "too-long": Translatable("The address would be too long"),
 }
 

@@ -123,8 +123,7 @@ class Card:
     - ``start``, ``end``: the position in the text, counted from one. ``faults``: errors and warnings.
     - ``taken_from``: the text, if only a part of it is recorded here, or a correction (``corrected``).
     - ``subject``: the identifier that a trace resolves.
-    - ``bound``: the kind of the binding or "withdrawn"; None if it is not bound here. ``unread``: it cannot be read.
-      ``is_answered``: this site answers for it.
+    - ``is_answered``: this site answers for it. ``unread``: the names of this site cannot be read.
     - ``drawn``: the URL in the QR code.
     - ``outside``: it has characters that the specification does not allow, as some holders assign.
     - ``pasted``: the address before it. ``copied``: the identifier without that, in printable ASCII.
@@ -152,7 +151,6 @@ class Card:
     unusual: tuple[display.Character, ...]
     unusual_goes_on: bool
     subject: str | None
-    bound: str | None
     is_answered: bool
     unread: bool
     drawn: Spelling | None = None
@@ -178,8 +176,9 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
     problems = sorted(report.problems, key=lambda found: (GRAVITY[found.severity], found.start, found.end))
     remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
-    # The link of a name that is not known here answers 404.
-    drawn = None if finding.verdict.code in _UNKNOWN else qr.qr_address(report, prefix, bound=bool(finding.site.kind))
+    # The link of a name that is not known here answers 404. Without the store, it is unknown whose link works.
+    has_link = finding.verdict.code not in _UNKNOWN and not finding.site.unread
+    drawn = qr.qr_address(report, prefix, bound=finding.site.is_answered) if has_link else None
     about, own = subject(report), f"{prefix.rstrip('/')}/{finding.key}" if prefix and finding.key else None
     copied = display.percent(about) if about and len(about) <= MAX_COPIED else None
     return Card(
@@ -209,7 +208,6 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         unusual=tuple(unusual[:MAX_UNUSUAL]),
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=about,
-        bound=finding.site.kind or None,
         is_answered=finding.site.is_answered,
         unread=finding.site.unread,
         drawn=_spelling("", drawn) if drawn else None,

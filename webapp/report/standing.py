@@ -145,10 +145,10 @@ def _leads(kind: str, host: str) -> str:
 
 
 def _hold_text(hold: Hold, *, is_recorded: bool) -> str:
-    until = Translatable("Its redirect is on hold until %(until)s.", until=_day(hold.until))
+    until = Translatable("Its redirect is on hold until %(until)s.", until=_minute(hold.until))
     if is_recorded:
         until = Translatable(
-            "The name is recorded here. Its redirect is on hold until %(until)s.", until=_day(hold.until)
+            "The name is recorded here. Its redirect is on hold until %(until)s.", until=_minute(hold.until)
         )
     return join_texts(until, display.percent(hold.reason)) if hold.reason else until
 
@@ -260,3 +260,8 @@ def host_of(address: str | None) -> str:
 
 def _day(time: datetime) -> str:
     return rfc3339(time)[:10]
+
+
+def _minute(time: datetime) -> str:
+    # A hold usually ends at midnight: a day alone would be read as the last one of the hold.
+    return f"{rfc3339(time)[:16].replace('T', ' ')} UTC"

@@ -420,3 +420,18 @@ def test_the_history_says_what_an_update_replaced(ararat: Callable[..., Result])
     assert "current numbers: A 71 (was A 17)" in told
     assert "former numbers: A 17 (was none)" in told
     assert "listed:" in told
+
+
+@pytest.mark.parametrize("command", ["inspect", "inspect --several", "equal"])
+def test_the_verdict_on_a_withdrawn_name_has_its_successor(ararat: Callable[..., Result], command: str) -> None:
+    for name in ("ark:12345/x5old", "ark:12345/x5new"):
+        ararat("bind", name, "https://museum.example/")
+    ararat("withdraw", "ark:12345/x5old", "--reason", "twice", "--successor", "ark:12345/x5new")
+    match command:
+        case "inspect":
+            shown = ararat("inspect", "ark:12345/x5old").stdout
+        case "equal":
+            shown = ararat("equal", "ark:12345/x5old", "ark:12345/zz").stdout
+        case _:
+            shown = ararat("inspect", "-", given="ark:12345/x5old\nark:12345/x5new\n").stdout
+    assert "Successor: ark:12345/x5new" in shown

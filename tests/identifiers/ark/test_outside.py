@@ -52,6 +52,7 @@ def test_the_address_at_the_resolver_has_the_text_as_given():
     assert known["resolver"]["address"] == "https://familysearch.org/ark:/61903/1:1:MW98-MNJ?a"
     known = examine("ark:/61903/1:\ud800").registry or {}
     assert known["resolver"]["address"] is None
+    assert [each["code"] for each in known["resolver"]["problems"]] == ["surrogate"]
 
 
 @example("ark:1/1")

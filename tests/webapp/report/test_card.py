@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -198,11 +199,25 @@ def test_a_card_states_the_rest_of_a_row():
     assert card.rest is not None
 
 
-def test_only_the_identifier_itself_has_a_binding(bound):
-    bindings = bound({"ark:12345/x": "located"})
-    assert card_of("ark:12345/x?info", bindings).bound == "located"
-    assert card_of("ark:12345/x/y", bindings).bound is None
-    assert card_of("ark:12345/x").bound is None
+@pytest.mark.parametrize(
+    ("text", "is_here"),
+    [("x", True), ("x?info", True), ("x/y", True), ("r9", True), ("z/y", False), ("u", False)],
+    ids=["a name", "an inflection", "a part of a name", "a rule", "no part without passthrough", "unknown"],
+)
+def test_the_link_of_a_card_leads_to_the_site_that_answers(open_store, tmp_path, text, is_here):
+    bindings = open_store(tmp_path / "bindings.sqlite")
+    bindings.bind("ark:12345/x", "https://museum.example/x", passthrough="normal")
+    bindings.bind("ark:12345/z", "https://museum.example/z")
+    bindings.rules.set("ark:12345/r", "https://museum.example/${value}")
+    (found,) = inspect(f"ark:12345/{text}", bindings=bindings).findings
+    drawn = cards.card(found, "https://ids.example").drawn
+    assert bool(drawn and drawn.copy and drawn.copy.startswith("https://ids.example/")) == is_here
+
+
+def test_a_card_has_no_link_while_the_names_cannot_be_read(bound):
+    (found,) = inspect("ark:12345/x", bindings=bound({"ark:12345/x": "located"})).findings
+    assert cards.card(found).drawn is not None
+    assert cards.card(replace(found, site=replace(found.site, unread=True))).drawn is None
 
 
 @pytest.mark.parametrize(
