@@ -355,8 +355,10 @@ class DatabaseStore:
         if self._is_new:
             self._is_new = False
             self._readers.close_unused()  # A process that only writes leaves no log beside the file.
-        # Writing loads SQLAlchemy, which a process that only reads does not need, and possibly cannot load any more.
-        self._database.require_writable()
+        if self._inserts is None:
+            # Writing loads SQLAlchemy, which a process that only reads does not need, and possibly cannot load any
+            # more. Each later connection checks the permissions again.
+            self._database.require_writable()
         from .writing import transaction
 
         if self._inserts is None:

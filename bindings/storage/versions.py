@@ -42,8 +42,10 @@ def no_database(database: Database) -> NoTables:
 
 def wrong_version(database: Database, version: str | None) -> str | None:
     """Return the error message for tables of another version than that of ``database``, or None."""
-    if version == str(database.version):
-        return None
+    return None if version == str(database.version) else _wrong(database, version)
+
+
+def _wrong(database: Database, version: str | None) -> str:
     number = number_of(version)
     if number is None:
         remedy = "restore a backup"
@@ -59,8 +61,8 @@ def wrong_version(database: Database, version: str | None) -> str | None:
 def require_version(database: Database, version: str | None) -> None:
     """Raise :class:`BindingsUnavailable` if a migration or a replaced file changed the version of an open database."""
     # The version was right when the store was opened. Since then, the database was replaced or migrated.
-    if fault := wrong_version(database, version):
+    if version != str(database.version):
         # `ararat --version` imports this module, so it must load quickly.
         from ..names.errors import BindingsUnavailable
 
-        raise BindingsUnavailable(fault)
+        raise BindingsUnavailable(_wrong(database, version))

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from .fork_safety import AtFork, ForkSafeLock
@@ -87,7 +87,7 @@ class Slot:
         self._held = [give_back]
         self._pid = os.getpid()
 
-    def release(self) -> None:
+    def release(self, *_: object) -> None:
         """Free the slot, so that other work can occupy it. A second call has no effect."""
         try:
             # It is atomic: of two threads, one frees the slot.
@@ -100,10 +100,7 @@ class Slot:
     def __enter__(self) -> Slot:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.release()
+    __exit__ = release
 
 
 class HoldingSlot(Generic[T]):
@@ -136,6 +133,7 @@ class HoldingSlot(Generic[T]):
             self._slot.release()
 
 
+@lru_cache(maxsize=256)
 def client_key(address: str | None) -> str:
     """Return the key under which the limits count a client: an IPv4 address, the /56 of an IPv6 address, or another
     text. One customer of a provider has a /64, or a /56 that contains 256 of them (RFC 6177).

@@ -9,7 +9,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -59,18 +59,13 @@ class ForkSafeLock:
         """Acquire the lock like :meth:`threading.Lock.acquire`, and return whether it was acquired."""
         return self._lock.acquire(blocking, timeout)
 
-    def release(self) -> None:
+    def release(self, *_: object) -> None:
         """Release the lock. A free lock stays free, so that a forked process can release the lock of its parent."""
         # A thread that forked while it held the lock has a free one in the child.
         if self._lock.locked():
             self._lock.release()
 
-    def __enter__(self) -> Self:
-        self._lock.acquire()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.release()
+    __enter__, __exit__ = acquire, release
 
     def _renew(self) -> None:
         self._lock = threading.Lock()

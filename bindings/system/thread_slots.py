@@ -18,9 +18,10 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from .concurrency import Busy, Slot, client_key
@@ -81,6 +82,23 @@ class _Held(NamedTuple):
     began: float
 
 
+class _Limits(NamedTuple):
+    """The maximum numbers of threads of all work but changes ``together``, of ``pages``, and of each kind of work."""
+
+    together: int
+    pages: int
+    kinds: Mapping[Work, int]
+
+
+@lru_cache(maxsize=16)
+def _limits(number: int) -> _Limits:
+    """Return the limits of a process with a number of threads. Each is at least 1."""
+    kinds: dict[Work, int] = {
+        work: min(max(1, number // share), _MOST.get(work, number)) for work, share in _SHARES.items()
+    }
+    return _Limits(max(1, number - _KEPT_FREE), max(1, min(MOST_PAGES, number // 2)), kinds)
+
+
 class _OfThread(threading.local):
     is_apart = False
 
@@ -136,11 +154,11 @@ class ThreadSlots:
     @property
     def together(self) -> int:
         """The maximum number of threads that all kinds but changes hold together: all but two, at least 1."""
-        return max(1, self.number - _KEPT_FREE)
+        return _limits(self.number).together
 
     def limit(self, work: Work) -> int:
         """Return the maximum number of threads that this kind of work holds, at least 1."""
-        return min(max(1, self.number // _SHARES[work]), _MOST.get(work, self.number))
+        return _limits(self.number).kinds[work]
 
     def in_use(self, work: Work | None = None) -> int:
         """Return the number of occupied slots of this kind of work; None means all kinds."""
@@ -188,8 +206,8 @@ class ThreadSlots:
     def _take(self, name: object, held: _Held, each: int | None, most: int | None) -> Busy | None:
         work = held.work
         # Outside of the lock, because it can take a while.
-        limit, together = self.limit(work), self.together
-        limit = limit if most is None else min(limit, most)
+        together, _, kinds = _limits(self.number)
+        limit = kinds[work] if most is None else min(kinds[work], most)
         with self._lock:
             same = self._of(work)
             if each is not None and sum(other.client == held.client for other in same) >= each:
@@ -254,7 +272,7 @@ class PageSlots:
     @property
     def limit(self) -> int:
         """The maximum number of threads that compute pages, at least 1."""
-        return max(1, min(MOST_PAGES, self._threads.number // 2))
+        return _limits(self._threads.number).pages
 
     @property
     def in_use(self) -> int:
@@ -367,10 +385,10 @@ class PageSlots:
         running = len(self._running)
         if not running:
             return True
-        client = client_key(page.client)
+        client, limits = client_key(page.client), _limits(self._threads.number)
         return (
-            running < self.limit
-            and running + self._threads.waiting < self._threads.together
+            running < limits.pages
+            and running + self._threads.waiting < limits.together
             and sum(client_key(each.client) == client for each in self._running) < PAGES_EACH
         )
 

@@ -50,10 +50,6 @@ class Patience:
     seconds: float
     until: float | None = None
 
-    def remaining(self) -> float:
-        """Return the number of seconds that the writer can still wait for others."""
-        return self.seconds if self.until is None else max(0.0, self.until - time.monotonic())
-
 
 def sqlite_engine(patience: Patience) -> Engine:
     """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens."""
@@ -137,7 +133,7 @@ def _begin_immediate(connection: Any, patience: Patience) -> None:
     """
     driver = connection.connection.dbapi_connection
     connection.info[_CHANGES] = driver.total_changes
-    deadline = time.monotonic() + patience.remaining()
+    deadline = time.monotonic() + patience.seconds if patience.until is None else patience.until
     driver.execute(f"PRAGMA busy_timeout = {POLL_MILLISECONDS}")
     while True:
         try:

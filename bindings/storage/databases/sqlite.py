@@ -18,6 +18,7 @@ import stat
 import time
 from collections.abc import Hashable, Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -122,7 +123,6 @@ class SQLite:
         self._is_full = False
         self._shortened = float("-inf")
         self._turn = ForkSafeLock()
-        self._engine: Engine | None = None
         self._patience: Patience | None = None
         self._writer: ReusedConnection | None = None
         self._idle_since: float | None = None  # the time of the last change with the idle writing connection
@@ -130,17 +130,16 @@ class SQLite:
     def __str__(self) -> str:
         return f"sqlite:///{self.path}"
 
-    @property
+    @cached_property
     def engine(self) -> Engine:
         """The SQLAlchemy engine of the connections that write. The first use loads SQLAlchemy."""
-        if self._engine is None:
-            from .engines import Patience, sqlite_engine
-            from .reuse import ReusedConnection
+        from .engines import Patience, sqlite_engine
+        from .reuse import ReusedConnection
 
-            self._patience = Patience(BUSY_SECONDS)
-            self._engine = sqlite_engine(self._patience)
-            self._writer = ReusedConnection(self._engine, self, writing_cache=WRITING_CACHE, idle_cache=IDLE_CACHE)
-        return self._engine
+        self._patience = Patience(BUSY_SECONDS)
+        engine = sqlite_engine(self._patience)
+        self._writer = ReusedConnection(engine, self, writing_cache=WRITING_CACHE, idle_cache=IDLE_CACHE)
+        return engine
 
     def servers(self) -> list[SQLite]:
         """Return a list with this database alone, because SQLite has no servers."""
@@ -463,10 +462,8 @@ class SQLite:
             self._seen = 0.0, None
             self._turn.release()
 
-    @staticmethod
-    def array_parameter(keys: list[str]) -> str:
-        """Return the texts ``keys`` as the one parameter of a statement: a JSON array."""
-        return json.dumps(keys)
+    array_parameter = staticmethod(json.dumps)
+    """Return texts as the one parameter of a statement: a JSON array."""
 
     def connect_to_write(self) -> sqlite3.Connection:
         """Open a connection to the SQLite file for changes, and return it."""

@@ -375,7 +375,9 @@ class Transaction:
         binding. Return the changes as recorded: the history of a deleted name continues with its next revision.
         ``sources`` has the file and line of each change, or None.
         """
-        deleted_before = self.deleted_revisions([change.after.identifier for change in changes if change.is_new])
+        deleted_before: dict[str, int] = {}
+        if self._has_deleted:
+            deleted_before = self.deleted_revisions([change.after.identifier for change in changes if change.is_new])
         of_binding = self._inserts.row_of if self._inserts.lacking else row_of
         new: list[Row] = []
         changed: list[Row] = []

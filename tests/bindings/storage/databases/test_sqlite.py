@@ -21,6 +21,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.names import assignment
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.storage.databases.engines import Patience
 from ararat.bindings.storage.databases.sqlite import FRESH_SECONDS, SQLite
 from ararat.bindings.storage.store import DatabaseStore
 from tests.forking import ForkedCode
@@ -618,8 +619,9 @@ def test_a_writer_waits_once_for_threads_and_other_processes(
         with database.turn_to_write():
             # The other thread took most of the time.
             assert database._patience is not None
-            assert database._patience.remaining() < 0.4
+            assert database._patience.until is not None
+            assert database._patience.until - time.monotonic() < 0.4
             with pytest.raises(sqlalchemy.exc.OperationalError, match="locked"), database.engine.begin():
                 pass
         thread.join(10)
-        assert database._patience.remaining() == 1.0
+        assert database._patience == Patience(1.0)
