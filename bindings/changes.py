@@ -208,7 +208,8 @@ def make(
         steps: list[Change] = []
         current = before
         with at_item(number):
-            _require_revision(each, before)
+            if each.revision not in (None, before.revision if before else 0):
+                raise _stale(each, before)
             for step in each.decide(before, now):
                 checked = transaction.permit(current, step)
                 if current is None or current.is_reserved:
@@ -232,9 +233,8 @@ def make(
     return result
 
 
-def _require_revision(change: NameChange, existing: Binding | None) -> None:
-    if change.revision is None or change.revision == (existing.revision if existing else 0):
-        return
+def _stale(change: NameChange, existing: Binding | None) -> Stale:
+    """Return the error of a name that has another revision than the change expects."""
     if existing is None:
         message = Translatable(
             "the name has no binding, and the change expects the revision %(expected)s", expected=change.revision
@@ -249,7 +249,7 @@ def _require_revision(change: NameChange, existing: Binding | None) -> None:
         message = Translatable(
             "the name has the revision %(recorded)s, and the change expects none", recorded=existing.revision
         )
-    raise Stale(change.key, message, existing)
+    return Stale(change.key, message, existing)
 
 
 def _outcome(steps: Sequence[Change]) -> Outcome:

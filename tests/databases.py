@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
@@ -463,3 +463,21 @@ def open_store() -> Iterator[Callable[..., Bindings]]:
 def bindings(database: str, open_store: Callable[..., Bindings]) -> Bindings:
     """Empty bindings, once for each kind of database."""
     return open_store(database)
+
+
+def note_statements(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which each statement of a change is added from now on."""
+    from sqlalchemy import event
+
+    from ararat.bindings.storage.writing.transaction import Transaction
+
+    sent: list[str] = []
+    engine, read = cast(Any, bindings.store)._database.engine, Transaction._rows
+    event.listen(engine, "before_cursor_execute", lambda *arguments: sent.append(arguments[2]))
+
+    def note(transaction: Transaction, query: str, parameters: Any = ()) -> list[Any]:
+        sent.append(query)
+        return read(transaction, query, parameters)
+
+    monkeypatch.setattr(Transaction, "_rows", note)
+    return sent

@@ -170,7 +170,7 @@ def warnings_about(
     named = [each.key for each in new if each.is_typed and each.key.startswith(("ark:", "urn:nbn:"))]
     right, similar = _candidates(named, patterns, recorded)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
-    recorded_keys = recorded.of(candidates) | candidates.intersection(named)
+    recorded_keys = recorded.of(candidates) | candidates.intersection(named) if candidates else _NO_NAMES
     urns = [each.key for each in new if each.key.startswith("urn:")]
     cases = _in_other_case(recorded, urns) if urns else {}
     shared = find_shared(

@@ -138,7 +138,8 @@ def create(fields: Fields, now: datetime) -> Change:
     """Return the change that records a new name. Raises :class:`BindingError` (``embargo-past``) if its embargo is
     over.
     """
-    require_later(fields, lambda: now)
+    if fields.embargo is not None:
+        require_later(fields, lambda: now)
     return bind(None, fields, now)
 
 

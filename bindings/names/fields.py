@@ -107,7 +107,8 @@ class Fields(NamedTuple):
         place = 0
         try:
             for place, check in _CHECKS:
-                value = values[place]
+                # The default kind needs no check.
+                value = self[place]
                 if value is not None or place == _TARGET:
                     values[place] = check(value, request, key)
         except BindingError as error:

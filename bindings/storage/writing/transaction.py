@@ -28,6 +28,7 @@ from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord, PrefixRecords
 from ...names.prefixes.rules import Rule
 from ...names.prefixes.texts import RECORDED
+from ..databases.reuse import OPENED
 from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
 from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
@@ -285,10 +286,16 @@ class Transaction:
     @property
     def recorded(self) -> RecordedNames:
         """The lookups by which the warnings about new names are found. They see the changes of this transaction."""
-        return RecordedNames(self._read, self._database)
+        return RecordedNames(self._rows, self._database)
 
-    def _read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        return [tuple(row) for row in self.connection.exec_driver_sql(query, tuple(parameters))]
+    def _rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Return the rows of a query of the driver. A result of SQLAlchemy takes longer than most of them."""
+        driver: Any = self.connection.connection.dbapi_connection
+        try:
+            return driver.execute(query, parameters).fetchall()
+        except self._database.driver_error:
+            self.connection.info.pop(OPENED, None)  # after an error, the connection to a file is not used again
+            raise
 
     def erase_deleted(self) -> bool | None:
         """Erase deleted texts from the files, after the transaction, and return whether they are. None if the server
@@ -300,7 +307,7 @@ class Transaction:
         """Return the patterns of the names that were minted with a check character."""
         if not self._has_counters:
             return []
-        patterns = (Pattern.of_counter(name) for name, _ in self._read(self._statements.settings, ()))
+        patterns = (Pattern.of_counter(name) for name, _ in self._rows(self._statements.settings))
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
@@ -310,11 +317,9 @@ class Transaction:
         if not identifiers:
             return {}
         keys = [index_key(name) for name in identifiers]
-        parameters = (self._database.array_parameter(keys),)
-        rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
         bindings: dict[str, Binding] = {}
-        for row in rows:
-            stored = binding_of(tuple(row))
+        for row in self._rows(self._statements.select_for_update, (self._database.array_parameter(keys),)):
+            stored = binding_of(row)
             binding = stored if stored.embargo is None else stored.at(self._clock())
             bindings[stored.identifier] = binding
             if binding is not stored:
@@ -326,7 +331,7 @@ class Transaction:
     def look_up(self, identifiers: Sequence[str]) -> dict[str, Binding]:
         """Return the bindings of the names ``identifiers`` as :meth:`get`, but without locking their rows."""
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
-        rows = self._read(self._statements.many, (self._database.array_parameter(keys),)) if keys else []
+        rows = self._rows(self._statements.many, (self._database.array_parameter(keys),)) if keys else []
         stored = map(binding_of, rows)
         return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in stored}
 
@@ -335,7 +340,7 @@ class Transaction:
         bindings.
         """
         now = self._clock()
-        keys = list(self.connection.exec_driver_sql(self._statements.due, (rfc3339(now),)).scalars())
+        keys = [key for (key,) in self._rows(self._statements.due, (rfc3339(now),))]
         due = [binding for key, binding in self.get(keys).items() if key in self._due]
         self.put([self._publication(binding, now) for binding in due], None, [None] * len(due))
         return due
@@ -350,8 +355,7 @@ class Transaction:
         keys = {index_key(name): name for name in identifiers}
         if not keys or not self._has_deleted:
             return {}
-        parameters = (self._database.array_parameter(list(keys)),)
-        rows = self.connection.exec_driver_sql(self._statements.deleted, parameters)
+        rows = self._rows(self._statements.deleted, (self._database.array_parameter(list(keys)),))
         return {keys[key]: revision for key, revision in rows}
 
     def bound(self, identifiers: Sequence[str]) -> list[str]:
@@ -359,8 +363,7 @@ class Transaction:
         keys = {index_key(name): name for name in identifiers}
         if not keys:
             return []
-        parameters = (self._database.array_parameter(list(keys)),)
-        rows = self.connection.exec_driver_sql(self._statements.bound, parameters)
+        rows = self._rows(self._statements.bound, (self._database.array_parameter(list(keys)),))
         bound = {key for key, due in rows if due is None or due <= rfc3339(self._clock())}
         return [name for key, name in keys.items() if key in bound]
 
@@ -466,8 +469,7 @@ class Transaction:
         # A kept connection keeps them until the version of the rules changes. Another server has other connections.
         kept = self.connection.info
         if self.rules_version is None or kept.get(_KEPT_VERSION) != self.rules_version:
-            rows = self.connection.exec_driver_sql(self._statements.prefixes)
-            kept[_KEPT_RECORDS] = PrefixRecords(map(prefix_record_of, rows))
+            kept[_KEPT_RECORDS] = PrefixRecords(map(prefix_record_of, self._rows(self._statements.prefixes)))
             kept[_KEPT_VERSION] = self.rules_version
         return kept[_KEPT_RECORDS]
 
@@ -502,8 +504,8 @@ class Transaction:
 
     def containers_of_bound(self, names: Sequence[str]) -> set[str]:
         """Return those of ``names`` that are above a bound name, as ark:12345/x is above ark:12345/x/p1."""
-        parameters = (self._database.array_parameter(list(names)),)
-        return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
+        rows = self._rows(self._statements.above, (self._database.array_parameter(list(names)),))
+        return {name for (name,) in rows}
 
     def rule_prefixes(self) -> list[str]:
         """Return the NAANs and shoulders of all rules, because names below them must not be minted."""

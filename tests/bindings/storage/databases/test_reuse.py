@@ -381,6 +381,16 @@ def test_a_connection_is_not_used_again_after_a_failed_statement(
     assert len(opened) == 2
 
 
+def test_a_connection_is_not_used_again_after_a_failed_query(
+    bindings: Bindings, opened: list[sqlite3.Connection]
+) -> None:
+    with pytest.raises(BindingsUnavailable, match="no such table"):
+        bindings.run_in_transaction(lambda transaction: transaction._rows("SELECT 1 FROM no_table"))
+    assert not is_open(opened[0])
+    binds(bindings, "after")
+    assert len(opened) == 2
+
+
 def test_an_interrupted_statement_leaves_no_change(bindings: Bindings, opened: list[sqlite3.Connection]) -> None:
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 

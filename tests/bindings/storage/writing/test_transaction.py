@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 
 from ararat.bindings import prefix_changes
 from ararat.bindings.checks.verification import verify
@@ -18,21 +17,17 @@ from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.selection import select
-from ararat.bindings.storage.store import DatabaseStore
 from ararat.bindings.storage.writing import transaction as writing
 from ararat.bindings.storage.writing.transaction import Transaction
+from tests.databases import note_statements
 
 SHOULDER = "ark:12345/x5"
 
 
 @pytest.fixture
-def statements(bindings: Bindings) -> list[str]:
+def statements(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The statements that these bindings send from now on for changes."""
-    assert isinstance(bindings.store, DatabaseStore)
-    sent: list[str] = []
-    engine = bindings.store._database.engine
-    event.listen(engine, "before_cursor_execute", lambda *arguments: sent.append(arguments[2]))
-    return sent
+    return note_statements(bindings, monkeypatch)
 
 
 def test_a_bind_reads_records_only_after_a_change_and_inserts_with_one_statement(
