@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tests.packages import inner
+
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 _SENTENCE = re.compile(r'(?<=[.])\s+(?=[A-Z`*"(])')
@@ -40,7 +42,7 @@ def repetitions(module: ast.Module) -> Iterator[str]:
 
 
 def _definitions(node: ast.AST, owner: str | None) -> Iterator[tuple[Definition, str | None]]:
-    for child in ast.iter_child_nodes(node):
+    for child in inner(node):
         if isinstance(child, Definition):
             yield child, owner
         yield from _definitions(child, child.name if isinstance(child, ast.ClassDef) else owner)

@@ -38,7 +38,7 @@ from ararat.net import uri, url
 from ararat.spreadsheets import returned_workbook
 from ararat.webapp import body_routes, config
 from ararat.webapp.report import excerpt
-from tests.packages import ROOT, modules, nodes
+from tests.packages import ROOT, modules, nodes, read
 from tests.regular_expressions import METHODS
 
 Pattern = re.Pattern[Any]
@@ -258,7 +258,7 @@ def _files() -> Iterator[Path]:
 
 @functools.cache
 def _of_file(path: Path) -> tuple[Use, ...]:
-    source = path.read_text("utf-8")
+    source = read(path)
     if "import re\n" not in source and not any(f".{method}" in source for method in METHODS):
         return ()
     module = str(path.relative_to(ROOT))

@@ -13,7 +13,7 @@ from babel.messages.catalog import Message
 from ararat.middleware.resolution.settings import ENGLISH
 from ararat.middleware.views import catalogues
 from tests.generate_catalogues import PAGES, PUBLIC, Catalogues
-from tests.packages import ROOT, modules, nodes
+from tests.packages import ROOT, modules, nodes, read, walk
 
 ALL = [
     pytest.param(each, language, id=f"{each.folder.partition('/')[0]}-{language}")
@@ -131,10 +131,11 @@ def phrases_in_messages(every: Iterable[ast.AST]) -> Iterator[tuple[int, str, st
         if not isinstance(function, ast.FunctionDef):
             continue
         named: dict[str, list[str]] = {}
-        for node in ast.walk(function):
+        inside = walk(function)
+        for node in inside:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 named.setdefault(node.targets[0].id, []).extend(phrases(node.value))
-        for node in ast.walk(function):
+        for node in inside:
             name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
             if name in ("Translatable", "counted", "_"):
                 for given in node.keywords:  # type: ignore[attr-defined]
@@ -147,7 +148,7 @@ def test_no_message_has_an_english_phrase_as_its_parameter():
     found = {
         f"{path.relative_to(ROOT)}:{line}: {parameter}: {phrase}"
         for path in modules(without=("cli",))
-        if "Translatable" in path.read_text("utf-8")
+        if "Translatable" in read(path)
         for line, parameter, phrase in phrases_in_messages(nodes(path))
     }
     assert found == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -16,6 +17,7 @@ CODE = (*PACKAGES, "templates", "tests")
 CITED = re.compile(r"\b([AEHILNPRSUX])-(\d\d)(?: to \1-(\d\d))?\b")
 
 
+@cache
 def citations(path: Path) -> set[str]:
     """Return the decisions that a file cites. A range, "N-01 to N-05", cites all between its ends."""
     found = CITED.findall(path.read_text("utf-8"))

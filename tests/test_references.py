@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .packages import parsed
+from .packages import parsed, read, statements, walk
 from .test_layout import FILES, ROOT, module_name
 
 REFERENCE = re.compile(r":(mod|class|func|meth|data|attr|exc):`~?(\.*)([^`]+?)(?:\(\))?`")
@@ -35,13 +35,29 @@ def defined_names(body: list[ast.stmt], owner: str) -> Iterator[str]:
             yield from defined_names(node.body, f"{owner}.{node.name}")
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{owner}.{node.name}"
-            stored = (part for part in ast.walk(node) if isinstance(part, ast.Attribute))
+            targets = [target for each in statements(node) for target in targets_of(each)]
+            stored = (part for target in targets for part in walk(target) if isinstance(part, ast.Attribute))
             yield from (f"{owner}.{part.attr}" for part in stored if isinstance(part.ctx, ast.Store))
         elif isinstance(node, ast.If):
             yield from defined_names([*node.body, *node.orelse], owner)
         elif not isinstance(node, ast.ImportFrom | ast.Import):
-            stored = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+            stored = (part for part in walk(node) if isinstance(part, ast.Name))
             yield from (f"{owner}.{part.id}" for part in stored if isinstance(part.ctx, ast.Store))
+
+
+def ends(name: str) -> Iterator[str]:
+    """Yield a qualified name, and it without its first parts."""
+    yield name
+    while "." in name:
+        name = name.partition(".")[2]
+        yield name
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """Return the expressions to which a statement assigns."""
+    known = vars(node)
+    contexts = [each.optional_vars for each in known.get("items", ()) if each.optional_vars]
+    return [*known.get("targets", ()), *contexts, *([known["target"]] if "target" in known else ())]
 
 
 class Names:
@@ -51,17 +67,21 @@ class Names:
         self.modules: set[str] = set()
         self.named: set[str] = set()
         self.ends: dict[str, set[str]] = {}
+        self.named_ends: dict[str, list[str]] = {}
         for path in FILES:
             module, body = module_name(path), parsed(path).body
             defined = {*defined_names(body, module)}
             self.modules.add(module)
-            self.named |= defined | {*imported_names(body, module)}
+            named = defined | {*imported_names(body, module)}
+            self.named |= named
+            for name in named:
+                for end in ends(name):
+                    self.named_ends.setdefault(end, []).append(name)
             if path.parent == ROOT and path.name == "client.py":
                 continue  # A program of users: it has names of the JSON API, such as Stale, that Ararat has, too.
             for name in {module, *defined}:
-                parts = name.split(".")
-                for start in range(len(parts)):
-                    self.ends.setdefault(".".join(parts[start:]), set()).add(name)
+                for end in ends(name):
+                    self.ends.setdefault(end, set()).add(name)
 
     def problem(self, module: str, package: str, kind: str, dots: str, name: str) -> str | None:
         """Return what is wrong with a reference in ``module``, or None if it names one thing."""
@@ -71,7 +91,7 @@ class Names:
         above = package.rsplit(".", len(dots) - 1)[0] if len(dots) > 1 else package
         if f"{above}.{name}" in wanted or (not dots and f"{module}.{name}" in self.named):
             return None
-        if not dots and any(each.startswith(f"{module}.") and each.endswith(f".{name}") for each in self.named):
+        if not dots and any(each.startswith(f"{module}.") for each in self.named_ends.get(name, ())):
             return None
         found = {each for each in self.ends.get(name, ()) if (each in self.modules) == (kind == "mod")}
         return None if len(found) == 1 else f"can mean {len(found)} things"
@@ -85,7 +105,7 @@ def test_references_in_docstrings_name_one_thing():
     for path in FILES:
         module = module_name(path)
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-        for kind, dots, name in REFERENCE.findall(path.read_text("utf-8")):
+        for kind, dots, name in REFERENCE.findall(read(path)):
             if name.partition(".")[0] not in OTHERS and (problem := names.problem(module, package, kind, dots, name)):
                 wrong.append(f"{path.relative_to(ROOT)}: {kind} {dots}{name} {problem}")
     assert wrong == []

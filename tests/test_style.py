@@ -7,12 +7,13 @@ import csv
 import io
 import re
 import tokenize
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from tests.docstrings import repetitions
-from tests.packages import ROOT, nodes, parsed, tracked
+from tests.packages import ROOT, nodes, parsed, read, tracked, walk
 
 # Each pattern with the words to write instead.
 AVOID = {
@@ -145,7 +146,7 @@ def test_joined_sentences_are_found(source, is_joined):
 def test_modules_use_plain_words():
     found = []
     for name in MODULES:
-        source = (ROOT / name).read_text("utf-8")
+        source = read(ROOT / name)
         # To find the comments and strings takes long, and few modules contain any of the words.
         if CANDIDATE.search(source.replace("None", "").lower()):
             found += words_to_avoid(name, prose(source))
@@ -216,13 +217,13 @@ FOREIGN_ATTRIBUTES = {
 }
 
 
-def optional_attributes(source: str) -> set[str]:
-    """Return the attributes that a module reads by name and that can be missing: getattr with a default, hasattr."""
-    if not re.search(r"\b(getattr|hasattr)\(", source):
-        return set()
-    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+OPTIONAL = re.compile(r"\b(?:getattr|hasattr)\(")
+
+
+def optional_attributes(every: Iterable[ast.AST]) -> set[str]:
+    """Return the attributes that nodes read by name and that can be missing: getattr with a default, hasattr."""
     found = set()
-    for call in calls:
+    for call in (node for node in every if isinstance(node, ast.Call)):
         function = call.func.id if isinstance(call.func, ast.Name) else ""
         if function == "hasattr" or (function == "getattr" and len(call.args) > 2):
             subject, name = call.args[:2]
@@ -236,9 +237,9 @@ def test_a_missing_attribute_of_an_own_class_has_no_default():
     folders = [each for each in ROOT.iterdir() if (each / "__init__.py").exists() and each.name != "tests"]
     found: dict[str, set[str]] = {}
     for path in (path for folder in folders for path in folder.rglob("*.py")):
-        if names := optional_attributes(path.read_text("utf-8")):
+        if OPTIONAL.search(read(path)) and (names := optional_attributes(nodes(path))):
             found.setdefault(path.name, set()).update(names)
-    found["testing.py"] = optional_attributes((ROOT / "testing.py").read_text("utf-8"))
+    found["testing.py"] = optional_attributes(nodes(ROOT / "testing.py"))
     assert found == FOREIGN_ATTRIBUTES
 
 
@@ -252,7 +253,8 @@ def test_a_missing_attribute_of_an_own_class_has_no_default():
     ],
 )
 def test_optional_attributes_are_found(source, found):
-    assert optional_attributes(source) == found
+    assert OPTIONAL.search(source)
+    assert optional_attributes(walk(ast.parse(source))) == found
 
 
 def test_glossary_has_each_term_in_each_language():

@@ -21,7 +21,7 @@ from ararat.identifiers import PROBLEMS
 from ararat.net.hop import FAILURES
 from ararat.webapp import create_app
 from ararat.webapp.desk.tables import refused
-from tests.packages import ROOT, modules, nodes
+from tests.packages import ROOT, modules, nodes, read
 
 ALL = {*ERROR_CODES, *PROBLEMS}
 CODE = re.compile("[a-z]+(-[a-z0-9]+)*")
@@ -43,7 +43,7 @@ CALL = re.compile(rf"\b(?:{'|'.join(TABLES)})\(")
 def used() -> Iterator[tuple[str, str, str]]:
     """Yield each code that is written in a call, with the function and its place."""
     for file in modules(without=("identifiers",)):
-        for node in nodes(file) if CALL.search(file.read_text("utf-8")) else ():
+        for node in nodes(file) if CALL.search(read(file)) else ():
             if not isinstance(node, ast.Call):
                 continue
             function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

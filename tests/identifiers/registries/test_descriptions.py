@@ -15,7 +15,7 @@ from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Table
 from ararat.identifiers.urn import parser as urn
-from tests.packages import modules, nodes
+from tests.packages import modules, nodes, read
 
 EXAMPLE_NAAN = "12345"
 REGISTRIES = (NAANS, SHOULDERS, NAMESPACES, SCHEMES)
@@ -103,8 +103,7 @@ def test_no_code_handles_the_example_naan_specially():
     alone = re.compile(rf"(?<!\d){EXAMPLE_NAAN}(?!\d)(?!/\w)")
     found = []
     for path in modules():
-        source = path.read_text("utf-8")
-        if EXAMPLE_NAAN not in source.replace("_", ""):
+        if EXAMPLE_NAAN not in read(path).replace("_", ""):
             continue
         prose = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
         found += [
