@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
@@ -42,10 +43,11 @@ def mint(database: Path) -> str:
     ).stdout.strip()
 
 
-@pytest.fixture
-def restored(tmp_path: Path) -> tuple[Path, Path]:
-    """A restored backup, and the newer database that it replaced."""
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a restored backup, and the newer database that it replaced."""
+    folder = tmp_path_factory.mktemp("restored")
+    newer, old = folder / "newer.sqlite", folder / "restored.sqlite"
     assert ararat("init", "--database", newer).exit_code == 0
     assert mint(newer) == "ark:12345/x50000"
     with open_bindings(newer) as bindings:
@@ -59,6 +61,13 @@ def restored(tmp_path: Path) -> tuple[Path, Path]:
         bindings.reserve("ark:12345/hope")
         bindings.bind("ark:12345/gone", "https://example.org/gone")
         bindings.withdraw("ark:12345/gone")
+    return folder
+
+
+@pytest.fixture
+def restored(made: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Copies of both databases for a test."""
+    old, newer = (Path(shutil.copy(made / name, tmp_path)) for name in ("restored.sqlite", "newer.sqlite"))
     return old, newer
 
 
@@ -167,6 +176,7 @@ def test_every_store_is_protected(database: str, open_store: Callable[..., Bindi
 
 UNTIL = datetime.now(UTC) + timedelta(days=30)
 NAME, OTHER, RESERVED = "ark:12345/c9a", "ark:12345/c9b", "ark:12345/c9r"
+LISTED, HELD = "ark:12345/c9l", "ark:12345/c9h"
 UUID = "7f1f7f1e-0000-4000-8000-000000000001"
 PROVIDER = "https://idp.example"
 
@@ -175,20 +185,20 @@ def people(bindings: Bindings) -> Accounts:
     return Accounts(bindings)
 
 
-def withdrawn(bindings: Bindings) -> None:
-    bindings.withdraw(NAME, reason="taken down: privacy", successor=OTHER)
+def withdrawn(bindings: Bindings, name: str = NAME) -> None:
+    bindings.withdraw(name, reason="taken down: privacy", successor=OTHER)
 
 
 def hidden(bindings: Bindings) -> None:
     undo_change(bindings, OTHER)
 
 
-def not_listed(bindings: Bindings) -> None:
-    bindings.bind(NAME, "https://example.org/a", listed=False)
+def not_listed(bindings: Bindings, name: str = LISTED) -> None:
+    bindings.bind(name, "https://example.org/a", listed=False)
 
 
 def on_hold(bindings: Bindings) -> None:
-    hold(bindings, NAME, UNTIL, "court order 17")
+    hold(bindings, HELD, UNTIL, "court order 17")
 
 
 def reserved_on_hold(bindings: Bindings) -> None:
@@ -197,8 +207,8 @@ def reserved_on_hold(bindings: Bindings) -> None:
 
 def withdrawn_on_hold_and_not_listed(bindings: Bindings) -> None:
     on_hold(bindings)
-    not_listed(bindings)
-    withdrawn(bindings)
+    not_listed(bindings, HELD)
+    withdrawn(bindings, HELD)
 
 
 def published_later(bindings: Bindings) -> None:
@@ -238,7 +248,7 @@ def owned(bindings: Bindings) -> None:
 
 
 def disabled(bindings: Bindings) -> None:
-    people(bindings).disable("jane")
+    people(bindings).disable("lee")
 
 
 def revoked(bindings: Bindings) -> None:
@@ -255,40 +265,57 @@ def lower_role(bindings: Bindings) -> None:
 
 
 def another_password(bindings: Bindings) -> None:
-    people(bindings).set_password("jane", "correct horse battery staple")
+    people(bindings).set_password("kim", "correct horse battery staple")
 
 
 def unlinked(bindings: Bindings) -> None:
-    people(bindings).identities.unlink(PROVIDER, "jane's subject", "jane")
+    people(bindings).identities.unlink(PROVIDER, "max's subject", "max")
 
 
 class Drill(NamedTuple):
-    """A narrowing change: which sources know it, and whether it is a restriction of something that the backup has."""
+    """A narrowing change, which sources know it, and what `recover` lists: what it carries over, or only a subject."""
 
     narrow: Callable[[Bindings], None]
+    listed: Sequence[str]
     known: Sequence[str] = ("database", "copy", "csv", "jsonl", "history")
-    is_restriction: bool = True
 
 
 EVERY = ("database", "copy", "csv", "jsonl", "history", "log")
 PEOPLE = ("database", "copy")
 SOURCES = ("database", "copy", "csv", "jsonl", "history", "log")
-DRILLS = [
-    *(Drill(each, EVERY) for each in (withdrawn, hidden)),
-    *(Drill(each) for each in (not_listed, on_hold, reserved_on_hold, withdrawn_on_hold_and_not_listed)),
-    *(Drill(each) for each in (published_later, not_published, prefix_on_hold, delegated, retired)),
-    Drill(delegated_without_a_record_before),
-    *(Drill(each, is_restriction=False) for each in (reserved, counted, owned)),
-    *(Drill(each, PEOPLE) for each in (disabled, revoked, fewer_grants, lower_role, another_password, unlinked)),
-]
-LOGGED = (not_listed, on_hold)
+TOGETHER = (
+    Drill(withdrawn, [f"{NAME}: withdrawn"], EVERY),
+    Drill(hidden, [f"{OTHER}: hidden"], EVERY),
+    Drill(published_later, [f"{RESERVED}: published later"]),
+    Drill(delegated, ["ark:12345/m1: delegated"]),
+    Drill(retired, ["ark:12345/f4: retired"]),
+    Drill(delegated_without_a_record_before, ["ark:12345/n7: delegated"]),
+    Drill(reserved, ["ark:12345/hope"]),
+    Drill(counted, ["ark:12345/x5", "ark:12345/x50000"]),
+    Drill(owned, [f"urn:uuid:{UUID}"]),
+    Drill(revoked, ["jane: token script: revoked"], PEOPLE),
+    Drill(fewer_grants, ["jane: no grant of ark:12345/c9"], PEOPLE),
+    Drill(lower_role, ["joe: reader only"], PEOPLE),
+    Drill(another_password, ["kim: the newer password"], PEOPLE),
+    Drill(unlinked, ["max: not linked to max's subject"], PEOPLE),
+    Drill(disabled, ["lee: disabled"], PEOPLE),
+    Drill(prefix_on_hold, [f"ark:12345/c9: on hold until {UNTIL:%Y-%m-%d}"]),
+)
+"""Changes that do not affect each other, the hold of all names last."""
+# A log knows that these names changed, and not how.
+LOGGED = (Drill(not_listed, [f"{LISTED}: not listed"]), Drill(on_hold, [f"{HELD}: on hold"]))
+ALONE = (
+    Drill(reserved_on_hold, [f"{RESERVED}: on hold"]),
+    Drill(not_published, [f"{RESERVED}: published later"]),
+    Drill(withdrawn_on_hold_and_not_listed, [f"{HELD}: {each}" for each in ("on hold", "not listed", "withdrawn")]),
+)
 UNKNOWN = {"log": "holds, prefixes, rules, accounts", "csv": "accounts, tokens", "jsonl": "accounts, tokens"}
 UNKNOWN |= {"history": "accounts, tokens"}
 
 
 def with_partners(place: str | Path) -> Bindings:
     bindings = open_bindings(place, create=True)
-    for name in (NAME, "ark:12345/f4a"):
+    for name in (NAME, LISTED, HELD, "ark:12345/f4a"):
         bindings.bind(name, "https://example.org/a")
     bindings.reserve(OTHER, "https://example.org/b")
     bindings.bind(OTHER, "https://example.org/b")
@@ -298,16 +325,32 @@ def with_partners(place: str | Path) -> Bindings:
     accounts = people(bindings)
     accounts.add("ada", "administrator", [])
     accounts.add("jane", "curator", ["12345/x5", "12345/c9"])
-    accounts.add("joe", "curator", ["12345/x5"])
+    for name in ("joe", "kim", "lee", "max"):
+        accounts.add(name, "curator", ["12345/x5"])
     accounts.tokens.create("jane", "script")
-    accounts.identities.link(PROVIDER, "jane's subject", "jane")
+    accounts.identities.link(PROVIDER, "max's subject", "max")
     return bindings
+
+
+@pytest.fixture(scope="module")
+def partners(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the names and accounts of partners."""
+    file = tmp_path_factory.mktemp("partners") / "partners.sqlite"
+    with_partners(file).close()
+    return file
+
+
+@pytest.fixture
+def stores(partners: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A restored backup, and the database that is changed after it."""
+    return tuple(Path(shutil.copy(partners, tmp_path / f"{name}.sqlite")) for name in ("restored", "newer"))  # type: ignore[return-value]  # two
 
 
 def answers(bindings: Bindings) -> list[object]:
     """Return what is closed: the answers of names, what is minted, and what the accounts can do."""
-    leads = [(each.status, each.target) for name in (NAME, OTHER) for each in [resolve(bindings, name)]]
-    found = [bindings.lookup(name) for name in (NAME, OTHER, RESERVED, "ark:12345/hope")]
+    names = (NAME, OTHER, LISTED, HELD)
+    leads = [(each.status, each.target) for name in names for each in [resolve(bindings, name)]]
+    found = [bindings.lookup(name) for name in (*names, RESERVED, "ark:12345/hope")]
     records = [each and (each.status, each.listed, each.embargo, each.hold_until, each.is_hidden) for each in found]
     minting = [
         PrefixRecords(bindings.prefixes.list()).is_minted_here(f"ark:12345/{each}z") for each in ("m1", "f4", "n7")
@@ -316,9 +359,9 @@ def answers(bindings: Bindings) -> list[object]:
         settings = [*snapshot.settings()]
     known = people(bindings)
     rights = [(each.role, bool(each.disabled), sorted(each.prefixes)) for each in known.list()]
-    jane = known.get("jane")
-    assert jane
-    sign_in = [known.password_of("jane")[1], [*known.identities.list(jane)]]
+    owner = known.get("max")
+    assert owner
+    sign_in = [known.password_of("kim")[1], [*known.identities.list(owner)]]
     return [
         leads,
         records,
@@ -362,65 +405,79 @@ def differing(*arguments: str | Path) -> tuple[int, list[dict[str, str]]]:
     return done.exit_code, [row for row in rows if "code" in row]
 
 
-def _marks(source: str, drill: Drill) -> list[pytest.MarkDecorator]:
-    """Each change with a database, and each source with a withdrawal and a hold, are in a usual run."""
-    usual = source == "database" or drill.narrow in (withdrawn, on_hold)
-    return [] if usual else [pytest.mark.long]
+def _drills() -> Iterator[Any]:
+    """Changes together with each source, and, in a usual run with a database only, those of one name."""
+    for source in SOURCES:
+        logged, alone = ([], ALONE[:2]) if source == "log" else ([*LOGGED], ALONE)
+        yield pytest.param(source, [*logged, *TOGETHER], id=f"{source}-together")
+        for drill in (*TOGETHER, *logged, *alone):
+            marks = [] if (source, drill) in [("database", each) for each in ALONE] else [pytest.mark.long]
+            yield pytest.param(source, [drill], id=f"{source}-{drill.narrow.__name__}", marks=marks)
 
 
-@pytest.mark.parametrize(
-    ("source", "drill"),
-    [
-        pytest.param(source, drill, id=f"{source}-{drill.narrow.__name__}", marks=_marks(source, drill))
-        for drill in DRILLS
-        for source in SOURCES
-        if (source, drill.narrow) != ("log", withdrawn_on_hold_and_not_listed)
-    ],
-)
+@pytest.mark.parametrize(("source", "drills"), [*_drills()])
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_a_narrowing_change_outlives_a_restore(
     source: str,
-    drill: Drill,
+    drills: list[Drill],
     database: str,
     tmp_path: Path,
+    stores: tuple[Path, Path],
     open_store: Callable[..., Bindings],
     request: pytest.FixtureRequest,
 ) -> None:
     if database.startswith("postgresql"):
         old = request.getfixturevalue("cluster").new_schema()
+        with with_partners(database) as bindings:
+            copy_store(bindings, open_store(old))
     else:
-        old = str(tmp_path / "restored.sqlite")
-    with with_partners(database) as bindings:
+        old, database = map(str, stores)
+    known = [drill for drill in drills if source in drill.known]
+    with open_bindings(database) as bindings:
         before = answers(bindings)
-        copy_store(bindings, open_store(old))
-        drill.narrow(bindings)
+        for drill in known:
+            drill.narrow(bindings)
         after = answers(bindings)
-    assert before != after
+        for drill in drills:
+            if drill not in known:
+                drill.narrow(bindings)
+        assert before != answers(bindings)
     newer, of_old = source_of(source, database, tmp_path), ("--database", old)
-    if source == "log" and drill.narrow in LOGGED:
-        # The log knows that the name changed, and not how. A person makes the change again.
-        assert ararat("recover", *of_old, "--from", newer).exit_code == 1
-        with open_bindings(old) as restored:
-            drill.narrow(restored)
-        assert differing("recover", *of_old, "--from", newer) == (0, [])
-        return
-    is_known = source in drill.known
+    listed = [each for drill in known for each in drill.listed]
     code, planned = differing("verify", *of_old, "--against", newer)
-    assert (code, bool(planned)) == ((1, True) if is_known else (0, False)), planned
+    assert code == (1 if known else 0)
+    assert {row["identifier"] for row in planned} == {each.partition(": ")[0] for each in listed}
     assert differing("recover", *of_old, "--from", newer, "--dry-run") == (code, planned)
     with open_bindings(old) as restored:
         assert answers(restored) == before
     done = ararat("recover", *of_old, "--from", newer, "--actor", "operator")
     assert (done.exit_code, "Nothing that the source knows differs." in done.stdout) == (0, True), done.output
-    assert ("carried over" in done.stdout) == (is_known and drill.is_restriction)
+    carried = [line.removeprefix("carried over ") for line in done.stdout.splitlines() if "carried over" in line]
+    assert sorted(carried) == sorted(each for each in listed if ": " in each)
     said = [line for line in unwrapped(done.stdout).split(". ") if "The source does not know" in line]
     assert UNKNOWN.get(source, "") in "".join(said) if source in UNKNOWN else not said
     with open_bindings(old) as restored:
-        assert answers(restored) == (after if is_known else before)
+        assert answers(restored) == after
         assert [*verify(restored)] == []
     again = ararat("recover", *of_old, "--from", newer)
     assert (again.exit_code, "carried over" in again.stdout) == (0, False)
     assert differing("verify", *of_old, "--against", newer) == (0, [])
+
+
+def test_a_person_makes_a_change_again_that_a_log_knows_only_by_its_name(
+    stores: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, newer = stores
+    with open_bindings(newer) as bindings:
+        for drill in LOGGED:
+            drill.narrow(bindings)
+    log = published_log(newer, tmp_path)
+    code, listed = differing("recover", "--database", old, "--from", log)
+    assert (code, {row["identifier"] for row in listed}) == (1, {LISTED, HELD})
+    with open_bindings(old) as restored:
+        for drill in LOGGED:
+            drill.narrow(restored)
+    assert differing("recover", "--database", old, "--from", log) == (0, [])
 
 
 def moved(bindings: Bindings) -> None:
@@ -444,15 +501,15 @@ def granted(bindings: Bindings) -> None:
 
 
 def promoted(bindings: Bindings) -> None:
-    people(bindings).set_role("joe", "administrator")
+    people(bindings).set_role("kim", "administrator")
 
 
 def new_token(bindings: Bindings) -> None:
-    people(bindings).tokens.create("joe", "script")
+    people(bindings).tokens.create("lee", "script")
 
 
 def linked(bindings: Bindings) -> None:
-    people(bindings).identities.link(PROVIDER, "joe's subject", "joe")
+    people(bindings).identities.link(PROVIDER, "ada's subject", "ada")
 
 
 def branded(bindings: Bindings) -> None:
@@ -463,33 +520,40 @@ def redacted(bindings: Bindings) -> None:
     redact(bindings, OTHER)
 
 
-@pytest.mark.parametrize(
-    ("change", "of"),
-    [
-        *((moved, NAME), (redacted, OTHER), (ruled, "ark:12345/r1"), (described, "ark:12345/m1")),
-        *((added, "new"), (granted, "joe"), (promoted, "joe"), (new_token, "joe"), (linked, "joe"), (branded, "")),
-    ],
-)
-def test_another_change_is_listed_until_a_person_makes_it_again(
-    change: Callable[[Bindings], None], of: str, tmp_path: Path
-) -> None:
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
-    with with_partners(newer) as bindings:
-        back_up(newer, old)
-        change(bindings)
+OTHER_CHANGES = {
+    moved: NAME,
+    redacted: OTHER,
+    ruled: "ark:12345/r1",
+    described: "ark:12345/m1",
+    added: "new",
+    granted: "joe",
+    promoted: "kim",
+    new_token: "lee",
+    linked: "ada",
+    branded: "",
+}
+
+
+def test_other_changes_are_listed_until_a_person_makes_them_again(stores: tuple[Path, Path]) -> None:
+    old, newer = stores
+    with open_bindings(newer) as bindings:
+        for change in OTHER_CHANGES:
+            change(bindings)
     code, listed = differing("recover", "--database", old, "--from", newer)
-    assert (code, [row["identifier"] for row in listed]) == (1, [of])
+    assert (code, sorted(row["identifier"] for row in listed)) == (1, sorted(OTHER_CHANGES.values()))
     assert differing("verify", "--database", old, "--against", newer) == (1, listed)
     with open_bindings(old) as restored:
-        change(restored)
+        for change in OTHER_CHANGES:
+            change(restored)
     assert differing("recover", "--database", old, "--from", newer) == (0, [])
 
 
 @pytest.mark.parametrize("source", [each for each in SOURCES if each not in ("csv", "jsonl")])
-def test_a_redaction_is_listed_by_each_source_that_knows_it(source: str, tmp_path: Path) -> None:
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
-    with with_partners(newer) as bindings:
-        back_up(newer, old)
+def test_a_redaction_is_listed_by_each_source_that_knows_it(
+    source: str, stores: tuple[Path, Path], tmp_path: Path
+) -> None:
+    old, newer = stores
+    with open_bindings(newer) as bindings:
         bindings.withdraw(OTHER, reason="the name of a person")
         redact(bindings, OTHER)
     of_old, place = ("--database", old), source_of(source, str(newer), tmp_path)
@@ -540,9 +604,9 @@ def test_the_clock_does_not_publish_a_name_that_was_withdrawn_after_the_backup(t
         assert resolve(restored, NAME).status == 410
 
 
-def test_sessions_that_ended_after_the_backup_stay_ended(tmp_path: Path) -> None:
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
-    with with_partners(newer) as bindings:
+def test_sessions_that_ended_after_the_backup_stay_ended(stores: tuple[Path, Path]) -> None:
+    newer, old = stores[1], stores[1].with_name("backup.sqlite")
+    with open_bindings(newer) as bindings:
         known = people(bindings)
         jane = known.get("jane")
         assert jane
@@ -560,24 +624,22 @@ def test_sessions_that_ended_after_the_backup_stay_ended(tmp_path: Path) -> None
         assert people(restored).sessions.caller(later) is not None
 
 
-def test_a_password_that_was_set_after_the_restore_stays(tmp_path: Path) -> None:
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
-    with with_partners(newer) as bindings:
-        back_up(newer, old)
+def test_a_password_that_was_set_after_the_restore_stays(stores: tuple[Path, Path]) -> None:
+    old, newer = stores
+    with open_bindings(newer) as bindings:
         another_password(bindings)
     assert ararat("recover", "--database", old, "--from", newer).exit_code == 0
     with open_bindings(old) as restored:
-        people(restored).set_password("jane", "a third correct horse")
-        known = people(restored).password_of("jane")[1]
+        people(restored).set_password("kim", "a third correct horse")
+        known = people(restored).password_of("kim")[1]
     assert differing("recover", "--database", old, "--from", newer) == (0, [])
     with open_bindings(old) as restored:
-        assert people(restored).password_of("jane")[1] == known
+        assert people(restored).password_of("kim")[1] == known
 
 
-def test_the_owner_of_a_uuid_is_never_replaced(tmp_path: Path) -> None:
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
-    with with_partners(newer) as bindings:
-        back_up(newer, old)
+def test_the_owner_of_a_uuid_is_never_replaced(stores: tuple[Path, Path]) -> None:
+    old, newer = stores
+    with open_bindings(newer) as bindings:
         owned(bindings)
     with open_bindings(old) as restored:
         restored.run_in_transaction(lambda transaction: transaction.set_setting(f"uuid {UUID}", "sculpture"))
@@ -585,9 +647,8 @@ def test_the_owner_of_a_uuid_is_never_replaced(tmp_path: Path) -> None:
     assert (code, [row["code"] for row in listed]) == (1, ["diverged"])
 
 
-def test_a_table_without_times_is_compared_by_its_targets(tmp_path: Path) -> None:
-    old, table = tmp_path / "restored.sqlite", tmp_path / "mine.csv"
-    with_partners(old).close()
+def test_a_table_without_times_is_compared_by_its_targets(stores: tuple[Path, Path], tmp_path: Path) -> None:
+    old, table = stores[0], tmp_path / "mine.csv"
     table.write_text(f"identifier,target\n{NAME},https://example.org/a\n")
     assert ararat("recover", "--database", old, "--from", table).exit_code == 0
     table.write_text(f"identifier,target\n{NAME},https://example.org/other\n")
