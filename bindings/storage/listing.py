@@ -124,6 +124,8 @@ class _Query(NamedTuple):
     direction: str = ""
     position: tuple[str, ...] = ()
     has_few: bool = False
+    values: tuple[object, ...] = ()
+    """The values of the placeholders in ``tables``."""
 
     def split_conditions(self) -> tuple[list[SqlCondition], bool]:
         """Return the conditions that are a range of the order, and whether there are other ones."""
@@ -257,17 +259,30 @@ class Lists:
             ahead = query._replace(tables=query.tables.partition(" CROSS JOIN ")[0], conditions=within)
             behind: list[SqlCondition] = []
             while True:
-                here = query._replace(conditions=[*query.conditions, *behind])
                 ahead = ahead._replace(conditions=[*within, *behind])
                 text, parameters = self._select(ahead, 1, f"OFFSET {self._most_walked}", columns="")
                 rows = read(text, parameters)
                 if not rows:
-                    yield here, None
+                    yield self._part(query, within, behind), None
                     break
                 reached = tuple(rows[0][-len(query.order) :])
-                behind = [SqlCondition(f"{place}{begin}{marks}", reached)]
                 last = SqlCondition(f"{place}{end}{marks}", reached)
-                yield here._replace(conditions=[*here.conditions, last]), rows[0]
+                yield self._part(query, within, [*behind, last]), rows[0]
+                behind = [SqlCondition(f"{place}{begin}{marks}", reached)]
+
+    def _part(self, query: _Query, within: list[SqlCondition], bounds: list[SqlCondition]) -> _Query:
+        """Return the query for the part of a list between ``bounds``. The conditions ``within`` are its range."""
+        if self._is_sqlite:
+            return query._replace(conditions=[*query.conditions, *bounds])
+        # PostgreSQL does not know how many names are between two names with the same time, and would read all of a
+        # host or prefix again for each part. It reads the rows of a query with a limit first, in their order.
+        others = [each for each in query.conditions if each not in within]
+        within = [*within, *bounds]
+        table, join, joined = query.tables.partition(" CROSS JOIN ")
+        order = ", ".join(f"{column}{query.direction}" for column in query.order)
+        rows = f"SELECT * FROM {table}{where(within)} ORDER BY {order} LIMIT {2 * self._most_walked + 2}"
+        tables = f"({rows}) AS {table.rpartition(' ')[2]}{join}{joined}"
+        return query._replace(tables=tables, conditions=others, values=(*values_of(within),))
 
     def kept_count(
         self, read: Read, selection: Selection, by: Group | None, most: int | None = None
@@ -314,7 +329,7 @@ class Lists:
         total, until = 0, monotonic() + self._seconds
         for query, reached in self._parts(selection, None, read, has_trigrams=has_trigrams):
             text = f"SELECT count(*) FROM (SELECT 1 FROM {query.tables}{where(query.conditions)} LIMIT ?) AS counted"
-            total += read(self.marked(text), [*values_of(query.conditions), most - total])[0][0]
+            total += read(self.marked(text), [*query.values, *values_of(query.conditions), most - total])[0][0]
             if total >= most:
                 break
             if reached and monotonic() > until:
@@ -380,7 +395,7 @@ class Lists:
         order = ", ".join(f"{column}{query.direction}" for column in query.order)
         rows = f"{query.tables}{where(query.conditions)} ORDER BY {order} LIMIT ? {offset}"
         text = f"SELECT {', '.join(filter(None, wanted))} FROM {rows}".rstrip()
-        return self.marked(text), [*values_of(query.conditions), limit]
+        return self.marked(text), [*query.values, *values_of(query.conditions), limit]
 
     def _narrow(self, read: Read | None, selection: Selection) -> list[SqlCondition] | None:
         """Return conditions for SQLite, which has no statistics, that compare targets with few names only. None if many
@@ -437,7 +452,7 @@ class Lists:
             tables = "events AS first CROSS JOIN bindings"
             conditions = [
                 SqlCondition(_OWNED, (selection.owner,)),
-                *(each.replace(key, "first.key") for each in conditions),
+                *(_of_first(each) for each in conditions),
                 SqlCondition("bindings.key = first.key"),
                 *(each for each in conditions if _BOUND.fullmatch(each.text)),
             ]
@@ -580,9 +595,8 @@ class Lists:
         return [_any_of(like, [f"%{rarest(part)}%" for part in word]) for word in long_words]
 
     def _conditions(self, selection: Selection, *without: str) -> list[SqlCondition]:
-        """Return all conditions but those in ``without``, spelled so that SQLite takes the index of the order."""
+        """Return all conditions but those in ``without``, spelled so that the index of the order is read."""
         conditions = _conditions(selection)
-        plus = "+" if self._is_sqlite else ""
         if selection.words and "words" not in without:
             contains = self._dialect.contains("bindings.search_text")
             conditions += [_any_of(contains, word) for word in parts(selection.words)]
@@ -593,9 +607,10 @@ class Lists:
                 SqlCondition(contains, (element_text(*selection.element),)),
             ]
         if "resource" not in without and (selection.resource or selection.resource_prefix) is not None:
+            plus = "+" if self._is_sqlite else ""
             conditions += [SqlCondition(f"{plus}{text}", values) for text, values in self._resource(selection)]
         if selection.targets and "targets" not in without:
-            conditions += self._targets(selection, plus)
+            conditions += self._targets(selection, is_compared=True)
         return conditions
 
     def _resource(self, selection: Selection) -> list[SqlCondition]:
@@ -620,10 +635,13 @@ class Lists:
             conditions = [SqlCondition("bindings.resource IS NOT NULL"), *conditions, *bounds]
         return conditions
 
-    def _targets(self, selection: Selection, plus: str = "") -> list[SqlCondition]:
+    def _targets(self, selection: Selection, *, is_compared: bool = False) -> list[SqlCondition]:
+        target = f"+{self._target}" if is_compared and self._is_sqlite else self._target
+        # SQLite reads a range for each start only if each repeats the condition of the index. Otherwise it reads all.
+        present = "" if is_compared else "bindings.target IS NOT NULL AND "
         ranges = [
             SqlCondition(
-                f"{plus}{self._target} >= ? AND {plus}{self._target} < ?{f' AND {_AFTER_HOST}' if after_host else ''}",
+                f"{present}{target} >= ? AND {target} < ?{f' AND {_AFTER_HOST}' if after_host else ''}",
                 (start, f"{start}{LAST}", *after_host),
             )
             for start in selection.targets
@@ -651,7 +669,10 @@ class Lists:
             # Few names with other conditions are compared with the words, and not many with the words.
             tables, place = "bindings CROSS JOIN search_names ON search_names.key = bindings.key", "search_names.id"
         else:
-            conditions = [*within, *self._conditions(selection)]
+            # The bounds of a prefix are compared before a name is looked up.
+            bounds = [each for each in self._conditions(selection) if _BOUND.fullmatch(each.text)]
+            among = [each.replace("bindings.key", "search_names.key") for each in bounds]
+            conditions = [*within, *among, *self._conditions(selection)]
         if after is not None:
             conditions.append(SqlCondition(f"{place} > ?", (*position(after, (int,)),)))
         return _Query(tables, conditions, (place,))
@@ -725,6 +746,14 @@ def _conditions(selection: Selection) -> list[SqlCondition]:
         if time is not None:
             conditions.append(SqlCondition(f"{column} {sign} ?", (rfc3339(time),)))
     return conditions
+
+
+def _of_first(condition: SqlCondition) -> SqlCondition:
+    """Return a condition for the first event of a name. A query within a condition has names of its own, and would be
+    evaluated for each event if it named the event.
+    """
+    text, select, query = condition.text.partition("(SELECT ")
+    return SqlCondition(f"{text.replace('bindings.key', 'first.key')}{select}{query}", condition.values)
 
 
 def _begin_at(conditions: Sequence[SqlCondition], bound: str, value: str) -> list[SqlCondition]:
