@@ -50,15 +50,18 @@ def list_names() -> Response:
         conditions: dict[str, Any] = {name: given.get(name) for name in _CONDITIONS}
         selection = select(**conditions, text=given.get("q"), changed_since=since)
         page = near_names.page(read_bindings(), selection, cursor=given.get("after"), limit=limit)
-        try:
-            total, is_all = read_bindings().count_names(selection, most=MAX_TOTAL + 1).get("", 0), True
-        except TooBroad as error:
-            total, is_all = error.counted, False
+        is_near = page.note is not None and page.note.startswith(near_names.NOTES)
+        total, is_all = len(page.names) + len(page.unreadable), page.searched is None
+        # A first page with all names, or with those that were found in the time of a search, is counted.
+        if is_near or "after" in given or (is_all and page.next is not None):
+            try:
+                total, is_all = read_bindings().count_names(selection, most=MAX_TOTAL + 1).get("", 0), True
+            except TooBroad as error:
+                total, is_all = error.counted, False
     except BindingError as error:
         raise parameters.refuse_parameter(error) from error
     names = [name.as_listed() for name in page.names]
     counted = {"total": min(total, MAX_TOTAL), "total_is_exact": is_all and total <= MAX_TOTAL}
-    is_near = page.note is not None and page.note.startswith(near_names.NOTES)
     shown = {"names": names, "next": page.next, "searched": page.searched, "unreadable": page.unreadable}
     shown |= {"near": is_near, "note": str(page.note) if is_near else None}
     response = as_json({**shown, **counted})

@@ -95,10 +95,7 @@ def names() -> Response:
     """Return the names that meet the filters in the query string, as an HTML page or as a fragment for htmx."""
     filters = read_filters(request.args)
     scope, tabs, number = _scope(filters)
-    counts = _state_counts(filters, scope)
-    if counts is not None:
-        state = filters.search.filter.status
-        number = counts.get(state, 0) if state else sum(counts.values())
+    counts, number = _numbers(filters, scope, number)
     after = request.args.get("after") or None
     try:
         found = search.page(_find, _chain(filters, scope), after, SHOWN)
@@ -286,10 +283,12 @@ def _chain(filters: NameFilters, scope: Scope | None) -> Sequence[Selection]:
     return filters.search.chain(scope, _naans() if scope == "names" else ())
 
 
-def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int]:
-    """Return where to search (by default the first scope with a name), the tabs, and the number of names."""
+def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int | None]:
+    """Return where to search (by default the first scope with a name), the tabs, and the number of names. Without a
+    search text, the names are not counted, and the number is None.
+    """
     if not filters.search.text:
-        return None, [], _count(_chain(filters, None))
+        return None, [], None
     counts = {each: _count(_chain(filters, each)) for each in SCOPES}
     with_names: list[Scope] = [each for each in SCOPES if counts[each]]
     scope = filters.scope or (with_names[0] if with_names else "texts")
@@ -325,18 +324,24 @@ def _show_total(number: int) -> str:
     return f"{figure(MAX_TOTAL)}+" if number > MAX_TOTAL else figure(number)
 
 
-def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int] | None:
-    """Return the numbers of names by state, without the filter of the state. None if they are too many to count."""
-    chain = [replace(each, status=None) for each in _chain(filters, scope)]
+def _numbers(filters: NameFilters, scope: Scope | None, number: int | None) -> tuple[Mapping[str, int] | None, int]:
+    """Return the numbers of names by state, without the filter of the state, and the number of names of the list as
+    :func:`_count`. The first is None if they are too many to count. ``number`` is that of the list if it is known.
+    """
+    state = filters.search.filter.status
     counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
-    for selection in chain:
-        try:
-            found = site_bindings().count_names(selection, by="state", most=MAX_TOTAL)
-        except TooBroad:
-            return None
-        for state, number in found.items():
-            counts[state] += number
-    return counts
+    try:
+        if number == _UNCOUNTED and state is None:
+            return None, number  # the same names would be counted again for the same time
+        for selection in _chain(filters, scope):
+            found = site_bindings().count_names(replace(selection, status=None), by="state", most=MAX_TOTAL)
+            for each, counted in found.items():
+                counts[each] += counted
+    except TooBroad as error:
+        if number is None and state is None:
+            return None, MAX_TOTAL + 1 if error.counted > MAX_TOTAL else _UNCOUNTED
+        return None, _count(_chain(filters, scope)) if number is None else number
+    return counts, counts.get(state, 0) if state else sum(counts.values())
 
 
 def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[StateList]:

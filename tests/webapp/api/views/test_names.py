@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from ararat.bindings import changes
+from ararat.bindings.collection import Bindings
 from ararat.bindings.storage import listing as storage_listing
 from ararat.webapp.api.views import names as view
 from tests.webapp.api.conftest import BASE, assert_problem
@@ -471,6 +472,15 @@ def test_a_search_of_too_many_names_has_a_page_and_a_cursor(many, monkeypatch):
         page, pages = many.ok("GET", f"{query}&after={page['next']}"), pages + 1
     assert page["searched"] is None
     assert (found, pages) == (identifiers(many, "sort=name"), 4)
+
+
+def test_names_of_one_page_are_not_counted_again(many, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(Bindings, "count_names", refuse)
+    page = many.ok("GET", "/names?metadata=who%3DNoah&sort=title")
+    assert (page["total"], page["total_is_exact"]) == (1, True)
 
 
 def test_pages_are_linked_and_complete(many):

@@ -9,12 +9,15 @@ import json
 
 import pytest
 
+from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
+from ararat.bindings.names.errors import TooBroad
 from ararat.bindings.storage import listing as storage_listing
 from ararat.middleware import open_bindings
 from ararat.tracing.links.model import TracedTarget
 from ararat.tracing.links.store import Links
 from ararat.webapp.desk.names import listing
+from ararat.webapp.desk.names.search import SCOPES
 
 from ..conftest import Browser, Desk, open_desk
 
@@ -144,6 +147,22 @@ def test_more_names_than_can_be_counted_have_no_numbers(unchanged, read_page, mo
     monkeypatch.setattr(listing, "MAX_TOTAL", 0)
     page = read_page(unchanged.signed_in("rita").get("/desk/names?q=map").text)
     assert [" ".join(each.text.split()) for each in page.one("ul", "views").all("a")][:2] == ["All", "Live"]
+
+
+@pytest.mark.parametrize(
+    ("query", "times"), [("metadata=what%3DMap&sort=title", 1), ("state=live", 2), ("q=map", len(SCOPES))]
+)
+def test_names_that_are_too_many_are_not_counted_again(unchanged, monkeypatch, query, times):
+    counted = []
+
+    def count(*_, **__):
+        counted.append(query)
+        raise TooBroad("the names were counted for 0.25 s", 0)
+
+    client = unchanged.signed_in("rita")
+    monkeypatch.setattr(Bindings, "count_names", count)
+    assert client.get(f"/desk/names?{query}").status_code == 200
+    assert len(counted) == times
 
 
 def test_a_page_of_a_search_of_too_many_names_leads_to_the_next(unchanged, read_page, monkeypatch):
