@@ -34,8 +34,13 @@ from typing import Any
 PACKAGES = ("bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli.serving")
 """The packages of Ararat whose modules are imported, with all modules that those import."""
 
-FURTHER = ("ararat.cli.main", "sqlalchemy.dialects.postgresql", "waitress", "uvicorn.main")
-"""Modules that are usually imported when they are first used, and servers. Gunicorn reads the folder at its import."""
+FURTHER = (
+    *("ararat.cli.main", "sqlalchemy.dialects.postgresql", "waitress", "uvicorn.main"),
+    *("django.contrib.staticfiles", "django.core.handlers.wsgi", "django.db.models", "django.db.backends.sqlite3.base"),
+    *("django.template.backends.django", "django.utils.log", "django.views.debug"),
+)
+"""Modules that are usually imported when they are first used, servers, and the parts of Django that each site of it
+imports. Gunicorn reads the folder at its import."""
 
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "MALLOC_", "LD_")
 """The beginnings of the names of variables that Python or a library reads when it starts."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,44 +75,22 @@ session = Session(engine)
 """
 
 
-# Import the libraries and use them once, then run each site in a fork with its own folder, output and log.
-FORKS = """
-import json, os, sys, tempfile
-from ararat.middleware import mint, open_bindings
-with tempfile.TemporaryDirectory() as folder, open_bindings(folder + "/bindings.sqlite", create=True) as bindings:
-    mint(bindings, "12345/x5")
-for line in sys.stdin:
-    folder, code = json.loads(line)
-    child = os.fork()
-    if not child:
-        os.chdir(folder)
-        for number, name in enumerate(("output", "log"), 1):
-            os.dup2(os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), number)
-        exec(code)
-        break
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
 class Site:
-    """A site with the package ``collection``, whose names are in ``bindings``. ``forks`` runs its code."""
+    """A site with the package ``collection``, whose names are in ``bindings``. ``fork`` runs its code."""
 
-    def __init__(self, folder: Path, bindings: Bindings, start: str, forks: subprocess.Popen[str]) -> None:
+    def __init__(self, folder: Path, bindings: Bindings, start: str, fork: Callable[..., Any]) -> None:
         self.folder = folder
         self.bindings = bindings
         self.start = start
         self.log = ""
-        self._forks = forks
+        self._fork = fork
 
     def run(self, code: str) -> list[str]:
         """Run code in the site. Return the lines that it prints; its log goes to ``log``."""
-        assert self._forks.stdin is not None
-        assert self._forks.stdout is not None
-        print(json.dumps([str(self.folder), f"{self.start}\n{code}"]), file=self._forks.stdin, flush=True)
-        result = self._forks.stdout.readline()
-        self.log = (self.folder / "log").read_text("utf-8")
-        assert result == "0\n", self.log
-        return (self.folder / "output").read_text("utf-8").splitlines()
+        done = self._fork(sys.executable, "-c", f"{self.start}\n{code}", folder=self.folder)
+        self.log = done.stderr.decode()
+        assert done.returncode == 0, self.log
+        return done.stdout.decode().splitlines()
 
     def states(self) -> list[tuple[str, str | None]]:
         """Return the state and the target of each recorded name."""
@@ -130,46 +107,29 @@ def actions(bindings: Bindings, ark: str) -> list[str]:
     return [event.action for event in bindings.history(ark)]
 
 
-def forks(imports: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a process that imports modules and runs the sites, and end it after the tests."""
-    command = [sys.executable, "-c", f"import {imports}\n{FORKS}"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def django_forks() -> Iterator[subprocess.Popen[str]]:
-    yield from forks("django.db.models, django.db.backends.sqlite3.base")
-
-
-@pytest.fixture(scope="module")
-def sqlalchemy_forks() -> Iterator[subprocess.Popen[str]]:
-    yield from forks("sqlalchemy.orm")
-
-
 @pytest.fixture
-def create_site(tmp_path):
+def create_site(tmp_path, run_command):
     package = tmp_path / "collection"
     package.mkdir()
     (package / "__init__.py").touch()
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
 
-        def create(models: str, module: str, heading: str, start: str, forks: subprocess.Popen[str]) -> Site:
+        def create(models: str, module: str, heading: str, start: str) -> Site:
             (package / "models.py").write_text(models, "utf-8")
             (package / f"{module}.py").write_text(example(heading), "utf-8")
-            return Site(tmp_path, bindings, start, forks)
+            return Site(tmp_path, bindings, start, run_command)
 
         yield create
 
 
 @pytest.fixture
-def django(create_site, django_forks) -> Site:
-    return create_site(DJANGO_MODELS, "signals", "Django", DJANGO_START, django_forks)
+def django(create_site) -> Site:
+    return create_site(DJANGO_MODELS, "signals", "Django", DJANGO_START)
 
 
 @pytest.fixture
-def sqlalchemy(create_site, sqlalchemy_forks) -> Site:
-    return create_site(SQLALCHEMY_MODELS, "events", "SQLAlchemy", SQLALCHEMY_START, sqlalchemy_forks)
+def sqlalchemy(create_site) -> Site:
+    return create_site(SQLALCHEMY_MODELS, "events", "SQLAlchemy", SQLALCHEMY_START)
 
 
 # Django --------------------------------------------------------------------------------------------------------------
