@@ -9,7 +9,8 @@ ignores. Babel compiles the translations of the pages beside their sources.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata
 from io import BytesIO
 from pathlib import Path
@@ -44,7 +45,8 @@ class BuildPy(build_py):
     def run(self) -> None:
         """Build, then write the other files to the place for this kind of build."""
         super().run()
-        for place, content in self._made():
+        for place, make in self._made():
+            content = make()
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
 
@@ -53,14 +55,14 @@ class BuildPy(build_py):
         made = [] if self.editable_mode else [str(place) for place, _ in self._made()]
         return [*super().get_outputs(include_bytecode), *made]
 
-    def _made(self) -> Iterator[tuple[Path, bytes]]:
-        """Yield the vendored files and the compiled translations: their places and contents."""
+    def _made(self) -> Iterator[tuple[Path, Callable[[], bytes]]]:
+        """Yield the places of the vendored files and the compiled translations, and functions for their contents."""
         package = ROOT if self.editable_mode else Path(self.build_lib, "ararat")
         for path, sha256 in VENDORED.items():
-            yield package / "static" / "vendor" / Path(path).name, read_reviewed(path, sha256)
+            yield package / "static" / "vendor" / Path(path).name, partial(read_reviewed, path, sha256)
         for folder in CATALOGUES:
             for source in sorted((ROOT / folder).glob("*.po")):
-                yield (package / folder / source.name).with_suffix(".mo"), compile_catalogue(source)
+                yield (package / folder / source.name).with_suffix(".mo"), partial(compile_catalogue, source)
 
 
 def read_reviewed(path: str, sha256: str) -> bytes:

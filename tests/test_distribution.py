@@ -65,10 +65,14 @@ def tree() -> list[str]:
 @pytest.fixture(scope="module")
 def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the tree in a folder with another name."""
-    folder = tmp_path_factory.mktemp("copy") / "not-ararat"
+    return placed(tree, tmp_path_factory.mktemp("copy") / "not-ararat", shutil.copy)
+
+
+def placed(tree: list[str], folder: Path, place: Callable[[Path, Path], object]) -> Path:
+    for parent in {(folder / name).parent for name in tree}:
+        parent.mkdir(parents=True, exist_ok=True)
     for name in tree:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
+        place(ROOT / name, folder / name)
     return folder
 
 
@@ -120,22 +124,46 @@ def package(tree: list[str]) -> set[str]:
     return {f"ararat/{name}" for name in tree if name in MODULES | handbook or name.split("/")[0] in FOLDERS}
 
 
-def test_the_wheel_contains_the_package_and_htmx_and_the_translations(dist, package):
-    [wheel] = dist.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        files = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert files == package | VENDORED | COMPILED
+def assert_complete(wheel: set[str], sdist: set[str], package: set[str], tree: list[str]) -> None:
+    """The wheel has the package, htmx and the translations. The source distribution has the tests, and no others."""
+    assert wheel == package | VENDORED | COMPILED
     assert len(COMPILED) == 12 + 7
-
-
-def test_the_source_distribution_contains_the_tests_and_no_third_party_file(dist, package, tree):
-    [sdist] = dist.glob("*.tar.gz")
-    with tarfile.open(sdist) as archive:
-        files = {name.partition("/")[2] for name in archive.getnames()}
-    assert {name.removeprefix("ararat/") for name in package} | {"setup.py", "pyproject.toml", "README.md"} <= files
+    assert {name.removeprefix("ararat/") for name in package} | {"setup.py", "pyproject.toml", "README.md"} <= sdist
     # The tests can run: all files of the repository are there, except those of git and of its server.
-    assert {name for name in tree if not name.startswith((".git", ".ci/"))} <= files
-    assert not [name for name in files if "vendor" in name or name.endswith((".min.js", ".mo"))]
+    assert {name for name in tree if not name.startswith((".git", ".ci/"))} <= sdist
+    assert not [name for name in sdist if "vendor" in name or name.endswith((".min.js", ".mo"))]
+
+
+# Setuptools lists the files that it would write. To write and compress them takes much longer.
+LISTS = """\
+import json
+from distutils.core import run_setup
+from setuptools.command.egg_info import manifest_maker
+
+distribution = run_setup("setup.py", stop_after="commandline")
+build, info = (distribution.get_command_obj(name) for name in ("build_py", "egg_info"))
+build.ensure_finalized()
+info.ensure_finalized()
+info.run()
+print(json.dumps([build.build_lib, build.get_outputs(include_bytecode=False), info.filelist.files]))
+"""
+
+
+def test_the_files_of_both_distributions_are_listed(package, tree, tmp_path):
+    links = placed(tree, tmp_path / "not-ararat", lambda source, place: place.symlink_to(source))
+    done = run(sys.executable, "-c", LISTS, folder=links, PYTHONPATH=str(ROOT / ".venv" / "build"))
+    assert done.returncode == 0, done.stderr
+    folder, wheel, sdist = json.loads(done.stdout.splitlines()[-1])
+    assert_complete({os.path.relpath(name, folder) for name in wheel}, {*map(os.path.normpath, sdist)}, package, tree)
+
+
+@pytest.mark.long
+def test_both_distributions_contain_their_files(dist, package, tree):
+    [wheel], [sdist] = dist.glob("*.whl"), dist.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as archive:
+        built = {name for name in archive.namelist() if ".dist-info/" not in name}
+    with tarfile.open(sdist) as archive:
+        assert_complete(built, {name.partition("/")[2] for name in archive.getnames()}, package, tree)
 
 
 @pytest.mark.long
@@ -259,7 +287,9 @@ def test_the_plugin_tests_the_site_of_a_stranger(dist: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("hook", ["build_wheel", pytest.param("build_editable", marks=pytest.mark.long)])
-def test_an_unreviewed_htmx_file_ends_the_build(hook, checkout, tmp_path):
+def test_an_unreviewed_htmx_file_ends_the_build(hook, tmp_path):
+    # Without the other packages, because the files of this one are enough.
+    checkout = placed(["setup.py", "pyproject.toml", "README.md", "__init__.py"], tmp_path / "not-ararat", shutil.copy)
     static = tmp_path / "django_htmx" / "static" / "django_htmx"
     static.mkdir(parents=True)
     (static / "htmx-2.min.js").write_text("alert(1)")
