@@ -20,7 +20,7 @@ from ararat.bindings.storage.versions import VERSION
 from ararat.middleware import import_table, mint
 from tests.forking import ForkedCode
 
-NAMES = 300
+NAMES = 100
 
 BINDING = """
 import json, random, sys
@@ -64,7 +64,7 @@ def test_two_processes_that_bind_the_same_names_never_both_succeed(
     assert Counter(binding.target for binding in found.values()) == Counter(
         {f"/{who}": len(numbers) for who, numbers in won.items() if numbers}
     )
-    for number in range(0, NAMES, 50):
+    for number in range(0, NAMES, 20):
         name = f"ark:12345/x{number}"
         [event] = bindings.history(name)
         assert f"/{event.actor}" == found[name].target
@@ -75,7 +75,7 @@ def test_two_processes_that_bind_the_same_names_never_both_succeed(
 MOVED = "ark:12345/moved"
 
 
-def table(lines: int = 1500) -> io.BytesIO:
+def table(lines: int = 250) -> io.BytesIO:
     """A table of new names that ends with a line for a name that another writer changes."""
     rows = ["identifier,target", *(f"ark:12345/i{number},/{number}" for number in range(lines)), f"{MOVED},/x"]
     return io.BytesIO("\n".join(rows).encode())
@@ -107,6 +107,7 @@ class InThread:
         return self.result
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_a_name_can_be_relocated_during_an_import(database: str, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(database)
     bindings.bind(MOVED, "/x")
@@ -119,7 +120,7 @@ def test_a_name_can_be_relocated_during_an_import(database: str, open_store: Cal
             assert curators[0].waits(1.3)
 
     summary = import_table(bindings, table(), atomic=True, progress=relocate_after_the_first_chunk)
-    assert (summary.written, summary.added, summary.unchanged) == (True, 1500, 1)
+    assert (summary.written, summary.added, summary.unchanged) == (True, 250, 1)
     assert curators[0].end() == "relocated"
     assert [event.action for event in bindings.history(MOVED)] == ["bound", "relocated"]
 
@@ -138,7 +139,7 @@ def migrate_tables(database: str) -> object:
     return migrate(database).after
 
 
-@pytest.mark.parametrize(("begin", "expected"), [(import_names, 1500), (mint_names, 3), (migrate_tables, VERSION)])
+@pytest.mark.parametrize(("begin", "expected"), [(import_names, 250), (mint_names, 3), (migrate_tables, VERSION)])
 def test_a_long_transaction_waits_for_a_running_change(
     database: str, open_store: Callable[..., Bindings], begin: Callable[[str], object], expected: object
 ) -> None:
@@ -203,7 +204,7 @@ def test_preloaded_workers_answer_during_writes(wsgi_server, tmp_path: Path) -> 
             bound.append(name)
 
     def read() -> None:
-        for _ in range(75):
+        for _ in range(20):
             answer = server.get("/ark:12345/doc")
             if (answer.status, answer.header("Location")) != (302, "/there"):
                 wrong.append(answer)
@@ -221,6 +222,6 @@ def test_preloaded_workers_answer_during_writes(wsgi_server, tmp_path: Path) -> 
     writer.join(10)
     assert wrong == []
     assert len(bound) > 10
-    assert len({server.get("/").text for _ in range(40)}) > 1, "only one worker ever answered"
+    assert len({server.get("/").text for _ in range(20)}) > 1, "only one worker ever answered"
     assert "Traceback" not in server.log()
     bindings.close()

@@ -24,13 +24,13 @@ from tests.forking import exit_code
 
 pytestmark = pytest.mark.usefixtures("durable_sqlite")
 
-NAMES = [f"ark:12345/n{number}" for number in range(50)]
+NAMES = [f"ark:12345/n{number}" for number in range(12)]
 REPLACED = "the file was replaced, and bindings.sqlite-wal is the log of the previous file"
 BACKUP_PAGE = Path(__file__).parents[4] / "docs" / "backup.md"
 
 
 def fill(path: Path, tag: str) -> None:
-    """Create a database with 50 names. The log is written to the file."""
+    """Create a database with 12 names. The log is written to the file."""
     with open_bindings(path, create=True) as bindings:
         for name in NAMES:
             bindings.bind(name, f"/{tag}/{name}")
@@ -57,7 +57,7 @@ def by_copy(file: Path, copy: Path) -> None:
 
 
 def of_another_database(file: Path, copy: Path) -> None:
-    fill(copy, "other")
+    shutil.copy(file.with_name("other.sqlite"), copy)
 
 
 COPIES = [by_backup, by_vacuum, by_copy, of_another_database]
@@ -65,21 +65,32 @@ COPIES = [by_backup, by_vacuum, by_copy, of_another_database]
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("filled") / "bindings.sqlite"
-    fill(path, "first")
-    return path
+    """A folder with two databases."""
+    folder = tmp_path_factory.mktemp("filled")
+    fill(folder / "bindings.sqlite", "first")
+    fill(folder / "other.sqlite", "other")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def left(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the log of a killed process beside one of the databases."""
+    folder = tmp_path_factory.mktemp("left")
+    left_behind(Path(shutil.copy(filled / "bindings.sqlite", folder)))
+    return folder
 
 
 @pytest.fixture
 def file(filled: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(filled, tmp_path))
+    shutil.copy(filled / "other.sqlite", tmp_path)
+    return Path(shutil.copy(filled / "bindings.sqlite", tmp_path))
 
 
 def change(bindings: Bindings, to: str = "/moved") -> None:
     """Make changes that are only in the log."""
-    for name in NAMES[:20]:
+    for name in NAMES[:6]:
         bindings.relocate(name, to)
-    for number in range(10):
+    for number in range(3):
         bindings.bind(f"ark:12345/m{number}", "/new")
 
 
@@ -143,13 +154,15 @@ def left_behind(file: Path, to: str = "/moved") -> None:
 @pytest.mark.parametrize("copied", [by_backup, by_vacuum, of_another_database])
 def test_a_new_process_refuses_a_file_with_the_log_of_another(
     file: Path,
+    left: Path,
     tmp_path: Path,
     copied: Callable[[Path, Path], None],
     put: Callable[[Path, Path], None],
 ) -> None:
     copy = tmp_path / "copy.sqlite"
     copied(file, copy)
-    left_behind(file)
+    for each in left.iterdir():
+        shutil.copy(each, tmp_path)
     put(copy, file)
     before = file.read_bytes()
     with pytest.raises(BindingsUnavailable, match=REPLACED), open_bindings(file) as bindings:
@@ -175,23 +188,20 @@ def test_an_older_copy_is_recognized_by_its_counter(file: Path, tmp_path: Path) 
         bindings.lookup(NAMES[0])
 
 
-@pytest.mark.one_setup
-@pytest.mark.parametrize("relocated", [False, True], ids=["in its place", "moved with its log"])
 def test_committed_changes_are_read_from_the_log_after_a_kill(
-    file: Path, tmp_path: Path, open_store: Callable[..., Bindings], relocated: bool
+    file: Path, tmp_path: Path, open_store: Callable[..., Bindings]
 ) -> None:
-    for turn in range(3):
+    for turn in range(2):
         left_behind(file, f"/turn-{turn}")
         with closing(sqlite3.connect(file)) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     left_behind(file)
-    if relocated:
-        folder = tmp_path / "elsewhere"
-        folder.mkdir()
-        for ending in ("", "-wal", "-shm"):
-            shutil.copy(f"{file}{ending}", folder)
-        file = folder / file.name
-    assert target(open_store(file), NAMES[0]) == "/moved"
+    moved = tmp_path / "moved with its log"
+    moved.mkdir()
+    for ending in ("", "-wal", "-shm"):
+        shutil.copy(f"{file}{ending}", moved)
+    for each in (file, moved / file.name):
+        assert target(open_store(each), NAMES[0]) == "/moved"
 
 
 def test_every_kind_of_change_writes_the_log_of_its_file(
