@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import psycopg
@@ -472,12 +473,14 @@ def note_statements(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> list
     from ararat.bindings.storage.writing.transaction import Transaction
 
     sent: list[str] = []
-    engine, read = cast(Any, bindings.store)._database.engine, Transaction._rows
+    engine, begin = cast(Any, bindings.store)._database.engine, Transaction.__init__
     event.listen(engine, "before_cursor_execute", lambda *arguments: sent.append(arguments[2]))
 
-    def note(transaction: Transaction, query: str, parameters: Any = ()) -> list[Any]:
-        sent.append(query)
-        return read(transaction, query, parameters)
+    def note(transaction: Transaction, *arguments: Any) -> None:
+        begin(transaction, *arguments)
+        driver = transaction.driver
+        run = lambda text, values=(): (sent.append(text), driver.execute(text, values))[1]  # noqa: E731
+        transaction.driver = SimpleNamespace(execute=run)
 
-    monkeypatch.setattr(Transaction, "_rows", note)
+    monkeypatch.setattr(Transaction, "__init__", note)
     return sent

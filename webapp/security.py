@@ -115,8 +115,8 @@ def _harden(describe: Callable[[Response], None], response: Response) -> Respons
             response.headers["Access-Control-Allow-Headers"] = "*"
     if OF_CALLER in g:
         response.headers["Cache-Control"] = "no-store"
-    for name, value in ALWAYS.items():
-        response.headers.setdefault(name, value)
+    stated = {name.lower() for name, _ in response.headers}
+    response.headers.extend({name: value for name, value in ALWAYS.items() if name.lower() not in stated})
     # One URL has three responses (page, fragment, JSON), which caches must keep apart.
     if request.endpoint not in _ONE_FORM or response.status_code >= 400:
         response.vary.update(["Accept", "HX-Request", "HX-History-Restore-Request"])

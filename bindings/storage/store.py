@@ -280,7 +280,8 @@ class DatabaseStore:
         arguments = {**compiled.params, **values}
         text, parameters = str(compiled), tuple(arguments[name] for name in compiled.positiontup or ())
         if within is not None:
-            return [tuple(row) for row in within.exec_driver_sql(text, parameters)]
+            driver: Any = within.connection.dbapi_connection
+            return driver.execute(text, parameters).fetchall()
         if self._database.is_standby_sql is None:
             return self._rows(text, parameters)
         text = (

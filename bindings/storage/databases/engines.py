@@ -121,10 +121,11 @@ def _begin(connection: Connection) -> None:
 
 def _identify(connection: Any) -> None:
     """Write the first page of the database with its identity to the log, so that the log can be identified."""
-    if connection.connection.dbapi_connection.total_changes == connection.info[_CHANGES]:
+    driver = connection.connection.dbapi_connection
+    if driver.total_changes == connection.info[_CHANGES]:
         return
-    identity = connection.exec_driver_sql("PRAGMA application_id").scalar_one() or secrets.randbelow(2**31 - 1) + 1
-    connection.exec_driver_sql(f"PRAGMA application_id = {identity}")
+    (identity,) = driver.execute("PRAGMA application_id").fetchone()
+    connection.exec_driver_sql(f"PRAGMA application_id = {identity or secrets.randbelow(2**31 - 1) + 1}")
 
 
 def _begin_immediate(connection: Any, patience: Patience) -> None:

@@ -21,10 +21,7 @@ from sqlalchemy.exc import DisconnectionError
 
 from ...system.fork_safety import AtFork, inherited
 
-OPENED = "ararat opened"
-"""The name under which a connection has the state of its file. Without it, the connection is not used again."""
-
-_KEPT = "ararat kept"
+_OPENED, _KEPT = "ararat opened", "ararat kept"
 
 
 class WritableFile(Protocol):
@@ -78,7 +75,7 @@ class ReusedConnection:
         file = self._file()
         if file is None:
             raise RuntimeError("the database of this engine does not exist any more")
-        record.info[OPENED] = file.written_state()
+        record.info[_OPENED] = file.written_state()
         self._process = os.getpid()
         return file.connect_to_write()
 
@@ -91,24 +88,24 @@ class ReusedConnection:
             inherited.append(connection)
             record.dbapi_connection = checked_out.dbapi_connection = None
             raise DisconnectionError("the connection belongs to another process")
-        if record.info[OPENED] != self._state():
+        if record.info[_OPENED] != self._state():
             raise DisconnectionError("the file or its log has changed")
         connection.execute(f"PRAGMA cache_size = {self._writing_cache}")
 
     def _stop_reuse(self, context: Any) -> None:
         if context.connection is not None:
-            context.connection.info[OPENED] = None
+            context.connection.info[_OPENED] = None
 
     def _keep_or_close(self, connection: sqlite3.Connection | None, record: Any) -> None:
         if connection is None:
             return
-        opened = record.info.get(OPENED)
+        opened = record.info.get(_OPENED)
         if opened is None or opened != self._state():
             record.invalidate()
             return
         # Records of prefixes are not kept: a backup can be restored that has the same version of the rules.
         record.info.clear()
-        record.info.update({OPENED: opened, _KEPT: True})
+        record.info.update({_OPENED: opened, _KEPT: True})
         connection.execute(f"PRAGMA cache_size = {self._idle_cache}")
 
 

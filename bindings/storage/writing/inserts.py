@@ -44,6 +44,10 @@ class Insert:
         """Yield the statements that insert ``rows`` in order, each with its parameters for the driver."""
         for start in range(0, len(rows), MAX_ROWS):
             block = rows[start : start + MAX_ROWS]
+            if len(block) == 1:  # the change of a name
+                first, *constant = block[0]
+                yield self._text((0,), 1), (*constant, [first] if self._use_arrays else first)
+                continue
             columns = list(zip(*block, strict=True))
             is_constant = [column.count(column[0]) == len(block) for column in columns]
             is_constant[0] = False

@@ -28,7 +28,6 @@ from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord, PrefixRecords
 from ...names.prefixes.rules import Rule
 from ...names.prefixes.texts import RECORDED
-from ..databases.reuse import OPENED
 from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
 from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
@@ -117,15 +116,21 @@ def begin(
             transaction = Transaction(connection, statements, inserts, database, facts, clock)
             if exclusive and database.exclusive_lock_sql:
                 transaction.exclude_writers()
-            yield transaction
-            if transaction.counted_to is not None:
-                transaction.restore_triggers()
-            _commit(database, connection, facts.get("transaction"))
+            try:
+                yield transaction
+                if transaction.counted_to is not None:
+                    transaction.restore_triggers()
+                _commit(database, connection, facts.get("transaction"))
+            except database.driver_error:
+                # SQLAlchemy does not see an error of the driver, and would use the connection again.
+                # That to a file is used only if no statement has failed.
+                if database.dialect_name == "sqlite" or transaction.driver.closed:
+                    connection.invalidate()
+                raise
     except DBAPIError as error:
         failure = driver_cause(error)
         raise _failure(database, failure) from error
     except database.driver_error as error:
-        # The transaction of SQLite is begun by the driver itself, without SQLAlchemy.
         failure = error
         raise _failure(database, error) from error
     finally:
@@ -211,6 +216,7 @@ class Transaction:
         clock: Clock,
     ) -> None:
         self.connection = connection
+        self.driver: Any = connection.connection.dbapi_connection
         self._statements = statements
         self._inserts = inserts
         self._database = database
@@ -290,12 +296,7 @@ class Transaction:
 
     def _rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of a query of the driver. A result of SQLAlchemy takes longer than most of them."""
-        driver: Any = self.connection.connection.dbapi_connection
-        try:
-            return driver.execute(query, parameters).fetchall()
-        except self._database.driver_error:
-            self.connection.info.pop(OPENED, None)  # after an error, the connection to a file is not used again
-            raise
+        return self.driver.execute(query, parameters).fetchall()
 
     def erase_deleted(self) -> bool | None:
         """Erase deleted texts from the files, after the transaction, and return whether they are. None if the server
@@ -621,7 +622,7 @@ class Transaction:
             (name, its_values), (event, values) = statements
             statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])
         for statement, parameters in statements:
-            self.connection.exec_driver_sql(statement, parameters)
+            self.driver.execute(statement, parameters)
         if is_silent and bindings:
             if any(row[_NUMBERS] is not None for row in bindings):
                 # Later rows of the transaction are found by them.
