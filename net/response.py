@@ -29,7 +29,8 @@ class SiteAnswer(NamedTuple):
 
     def field(self, name: str) -> str | None:
         """Return the values of a header field, joined by commas, or None if it is missing. Its case does not matter."""
-        values = [value for field, value in self.fields if field.lower() == name.lower()]
+        wanted = name.lower()
+        values = [value for field, value in self.fields if len(field) == len(wanted) and field.lower() == wanted]
         return ", ".join(values) if values else None
 
     @property

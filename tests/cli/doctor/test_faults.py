@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -59,6 +60,8 @@ def right(folder: Path) -> Iterator[Bindings]:
     with open_bindings(folder / "right.sqlite", create=True) as bindings:
         bind_all(bindings)
         yield bindings
+    application.cache_clear()
+    reference.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +78,30 @@ def site(environ: Any, start_response: Any) -> list[bytes]:
     return [b"<title>The site</title>"]
 
 
+def remembered(ask: ProbeClient) -> ProbeClient:
+    """Return a client that asks once for each request: the cases send the same ones to the same resolver."""
+    answers: dict[object, SiteAnswer] = {}
+
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
+        request = (url, method, target, *(fields or {}).items())
+        if request not in answers:
+            answers[request] = ask(url, method, target, fields)
+        return answers[request]
+
+    return client
+
+
+@functools.cache
 def application(bindings: Bindings, **settings: Any) -> ProbeClient:
     given: dict[str, Any] = {"prefix": PREFIX, "hsts": "max-age=60"} | settings
-    return in_process.client_of(ResolverMiddleware(site, bindings, **given))
+    return remembered(in_process.client_of(ResolverMiddleware(site, bindings, **given)))
+
+
+@functools.cache
+def reference(bindings: Bindings, prefix: str) -> names.ReferenceResolver:
+    resolver = names.ReferenceResolver(bindings, prefix, {}, are_known=False)
+    resolver._client = remembered(resolver._client)
+    return resolver
 
 
 def page(status: int, *fields: tuple[str, str]) -> SiteAnswer:
@@ -115,8 +139,7 @@ def diagnosed(
     deployment = Deployment(weburl.parse(PREFIX), PatientClient(client, sleep), has_urns=has_urns)
     yield from checks.findings(deployment)
     if (reached := deployment.reached) is not None:
-        expected = names.ReferenceResolver(bindings, reached.announced or PREFIX, {}, are_known=False)
-        yield from names.examine(reached, chosen, expected)
+        yield from names.examine(reached, chosen, reference(bindings, reached.announced or PREFIX))
     yield from deployment.limits()
 
 
@@ -611,6 +634,7 @@ READERS: dict[str, tuple[Callable[[Bindings, Bindings, Path], Findings], str, st
 """Faults that readers see, with the code, the state and a part of the remedy of the finding."""
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("fault", READERS)
 def test_a_loss_of_a_reader_is_found_with_the_right_remedy(
     fault: str, right: Bindings, other: Bindings, folder: Path
