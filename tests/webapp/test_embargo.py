@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -77,13 +77,13 @@ def change(site: Site, plan: Plan, names: list[str]) -> BulkResult:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, open_store: Callable[..., Bindings]) -> Site:
     clock, file = Clock(), tmp_path / "names.sqlite"
-    with open_bindings(file, create=True, clock=clock) as bindings:
-        accounts = Accounts(bindings)
-        accounts.add("ada", "administrator")
-        secret = accounts.tokens.create("ada", "test")[1]
-        yield Site(create_app(bindings, ezid="/ezid", prefix="https://ids.example"), bindings, clock, secret, file)
+    bindings = open_store(file, clock=clock)
+    accounts = Accounts(bindings)
+    accounts.add("ada", "administrator")
+    secret = accounts.tokens.create("ada", "test")[1]
+    return Site(create_app(bindings, ezid="/ezid", prefix="https://ids.example"), bindings, clock, secret, file)
 
 
 def test_json_api(site: Site) -> None:

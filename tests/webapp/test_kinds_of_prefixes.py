@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -129,23 +129,19 @@ class Site:
 
 
 @pytest.fixture
-def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
+def make_site(tmp_path: Path, open_store: Callable[..., Bindings]) -> Callable[..., Site]:
     """make_site(prefix) returns a site on which the account ada is an administrator and jane has a prefix."""
-    opened: list[Bindings] = []
 
     def make(*granted: str) -> Site:
         file = tmp_path / "bindings.sqlite"
-        bindings = open_bindings(file, create=True)
-        opened.append(bindings)
+        bindings = open_store(file)
         accounts = Accounts(bindings)
         accounts.add("ada", "administrator")
         if granted:
             accounts.add("jane", "curator", granted)
         return Site(file, bindings, accounts, accounts.tokens.create("ada", "test")[1])
 
-    yield make
-    for each in opened:
-        each.close()
+    return make
 
 
 @of_each_kind

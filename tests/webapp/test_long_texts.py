@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +24,6 @@ from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.naming import MAX_CHARACTERS
 from ararat.bindings.tables import wrong_text
 from ararat.cli.main import main
-from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from tests.webapp.desk.conftest import Browser
@@ -49,9 +48,8 @@ CODES = {
 
 
 @pytest.fixture
-def bindings(tmp_path: Path) -> Iterator[Bindings]:
-    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
-        yield bindings
+def bindings(tmp_path: Path, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_store(tmp_path / "names.sqlite")
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,9 +40,8 @@ METADATA = {
 
 
 @pytest.fixture
-def bindings(tmp_path: Path) -> Iterator[Bindings]:
-    with open_bindings(tmp_path / "tests.sqlite", create=True, test_naans=["99-999"]) as bindings:
-        yield bindings
+def bindings(tmp_path: Path, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_store(tmp_path / "tests.sqlite", test_naans=["99-999"])
 
 
 @pytest.fixture

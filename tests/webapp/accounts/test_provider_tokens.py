@@ -15,7 +15,6 @@ import pytest
 from joserfc import jws
 from joserfc.jwk import ECKey, Key, KeyParameters, OctKey, OKPKey, RSAKey
 
-from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts import provider, provider_tokens
 from ararat.webapp.accounts.openid import OpenID
@@ -393,14 +392,13 @@ def test_known_keys_last_while_the_provider_is_away(accepted, documents, clock):
 
 
 @pytest.fixture
-def accounts(tmp_path):
-    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
-        accounts = Accounts(bindings)
-        accounts.add("adam", "administrator")
-        accounts.add("mint-job", "curator", ["12345/x5"], is_program=True)
-        accounts.add("jane", "curator", ["12345/x5"])
-        bindings.prefixes.set("12345/x5", what="Maps")
-        yield accounts
+def accounts(tmp_path, open_store):
+    accounts = Accounts(open_store(tmp_path / "bindings.sqlite"))
+    accounts.add("adam", "administrator")
+    accounts.add("mint-job", "curator", ["12345/x5"], is_program=True)
+    accounts.add("jane", "curator", ["12345/x5"])
+    accounts.bindings.prefixes.set("12345/x5", what="Maps")
+    return accounts
 
 
 @pytest.fixture

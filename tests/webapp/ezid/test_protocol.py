@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,8 @@ class Api:
 
 
 @pytest.fixture
-def bindings(tmp_path: Path) -> Iterator[Bindings]:
-    with open_bindings(tmp_path / "bindings.sqlite", create=True) as opened:
-        yield opened
+def bindings(tmp_path: Path, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_store(tmp_path / "bindings.sqlite")
 
 
 @pytest.fixture

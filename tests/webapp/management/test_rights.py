@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from werkzeug.test import TestResponse
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.fields import FIELDS
 from ararat.cli import main
-from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts import rights
 from ararat.webapp.accounts.model import AccountError
@@ -24,6 +23,7 @@ from ararat.webapp.accounts.rights import RIGHTS
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.model import caller_of, stored_caller
 from ararat.webapp.management import Forbidden, bulk
+from tests.webapp.desk.conftest import with_accounts
 from tests.webapp.management.acts import Acts
 from tests.webapp.management.conftest import imported
 from tests.wrapping import unwrapped
@@ -35,12 +35,10 @@ URL = "https://example.org/"
 class Site:
     """A site with a curator and an administrator, and their tokens with some rights."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, bindings: Bindings) -> None:
         self.file = file
-        self.bindings: Bindings = open_bindings(file, create=True)
-        self.accounts = Accounts(self.bindings)
-        self.accounts.add("jane", "curator", [PREFIX])
-        self.accounts.add("ada", "administrator")
+        self.bindings = bindings
+        self.accounts = Accounts(bindings)
         self.app: Flask = create_app(self.bindings, ezid="/ezid", prefix="https://ids.example.org")
 
     def token(self, *permitted: str, name: str = "jane", **options: Any) -> str:
@@ -52,10 +50,10 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path / "bindings.sqlite")
-    yield made
-    made.bindings.close()
+def site(tmp_path: Path, open_store: Callable[..., Bindings]) -> Site:
+    file = tmp_path / "bindings.sqlite"
+    file.write_bytes(with_accounts())
+    return Site(file, open_store(file))
 
 
 def prepare(site: Site) -> None:

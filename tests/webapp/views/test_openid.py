@@ -55,11 +55,10 @@ def provider(issuer):
 
 
 @pytest.fixture
-def accounts(tmp_path):
-    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
-        accounts = Accounts(bindings)
-        accounts.add("jane", "curator", ["12345/x5"])
-        yield accounts
+def accounts(tmp_path, open_store):
+    accounts = Accounts(open_store(tmp_path / "bindings.sqlite"))
+    accounts.add("jane", "curator", ["12345/x5"])
+    return accounts
 
 
 @pytest.fixture

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ararat.bindings.names.branding.model import Branding
-from ararat.middleware import Bindings, open_bindings
+from ararat.middleware import Bindings
 from ararat.webapp import create_app
 from ararat.webapp.config import site
 from ararat.webapp.views.responsible import Responsible, responsible_for
 
 
 @pytest.fixture
-def names(tmp_path: Path) -> Iterator[Bindings]:
-    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
-        bindings.bind("ark:12345/x5a", "https://museum.example/a")
-        yield bindings
+def names(tmp_path: Path, open_store: Callable[..., Bindings]) -> Bindings:
+    bindings = open_store(tmp_path / "bindings.sqlite")
+    bindings.bind("ark:12345/x5a", "https://museum.example/a")
+    return bindings
 
 
 def asked(names: Bindings | None, text: str) -> Responsible | None:

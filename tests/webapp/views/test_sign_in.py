@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from ararat.bindings.open import open_file
-from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
@@ -18,9 +17,8 @@ SITE = "https://ids.example.org"
 
 
 @pytest.fixture
-def accounts(tmp_path):
-    with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
-        yield Accounts(bindings)
+def accounts(tmp_path, open_store):
+    return Accounts(open_store(tmp_path / "bindings.sqlite"))
 
 
 @pytest.fixture
