@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from http import HTTPStatus
 
 import pytest
 
+from ararat.bindings.imports.importing import import_table
 from ararat.identifiers.text.translatable import Translatable
 from ararat.webapp import create_app
 from ararat.webapp.language import current
@@ -142,15 +144,19 @@ def test_a_form_with_an_error_offers_the_languages_of_its_own_page(tmp_path):
 def test_links_and_forms_keep_the_language_of_the_address(tmp_path, beginnings, read_page):
     """Without a script, a reader who follows the links of a page in a language stays in it."""
     desk = open_desk(tmp_path)
-    for number in range(105):
-        desk.bindings.bind(f"ark:12345/x5{number}", "https://example.org/1", metadata={"what": "Map"})
+    (table := tmp_path / "names.csv").write_text(
+        "identifier,target,what\n" + "".join(f"ark:12345/x5{each},https://example.org/1,Map\n" for each in range(105))
+    )
+    import_table(desk.bindings, table)
     jane = desk.signed_in("jane")
     seen, queue = set[str](), [f"{each}{'&' if '?' in each else '?'}lang=nl" for each in beginnings]
-    while queue and len(seen) < 60:
+    while queue and len(seen) < 40:
         path = queue.pop(0)
-        if path in seen:
+        # One page of each kind: the address with the names of its parameters.
+        kind = re.sub("=[^&]*", "", path)
+        if kind in seen:
             continue
-        seen.add(path)
+        seen.add(kind)
         answer = jane.get(path, headers={"Accept-Language": "de"})
         if answer.mimetype != "text/html":
             answer.get_data()

@@ -26,16 +26,23 @@ def client():
 
 
 @pytest.fixture(scope="module")
-def ids_of(client, read_page):
-    """ids_of(path) returns the ids of a page, which exists."""
+def page_at(client, read_page):
+    """page_at(path) returns the page, which exists. It is requested once."""
 
     @cache
     def read(path):
-        page = client.get(path)
-        assert page.status_code == 200, path
-        return {element.attributes.get("id") for element in read_page(page.text).walk()}
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        assert "style=" not in answer.text, path
+        return read_page(answer.text)
 
     return read
+
+
+@pytest.fixture(scope="module")
+def ids_of(page_at):
+    """ids_of(path) returns the ids of a page."""
+    return cache(lambda path: {element.attributes.get("id") for element in page_at(path).walk()})
 
 
 def address(name):
@@ -44,22 +51,17 @@ def address(name):
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("name", FILES)
-def test_a_page_has_a_title_and_follows_the_content_security_policy(client, read_page, name):
-    response = client.get(address(name))
-    assert response.status_code == 200
-    page = read_page(response.text)
+def test_a_page_has_a_title_and_follows_the_content_security_policy(page_at, name):
+    page = page_at(address(name))
     title = FILES[name].read_text("utf-8").partition("\n")[0].removeprefix("# ")
     assert page.all("h1")[0].text == title
     assert page.one("title").text == f"{title} - Ararat"
-    assert "style=" not in response.text
-    ids = [element.attributes["id"] for element in page.walk() if "id" in element.attributes]
-    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("name", FILES)
-def test_links_lead_to_existing_pages_and_headings(ids_of, client, read_page, name):
-    here = [link.attributes["href"] for link in read_page(client.get(address(name)).text).one("article").all("a")]
+def test_links_lead_to_existing_pages_and_headings(ids_of, page_at, name):
+    here = [link.attributes["href"] for link in page_at(address(name)).one("article").all("a")]
     for link in here:
         to, _, place = link.partition("#")
         if "://" not in to:
@@ -96,12 +98,12 @@ def test_an_unknown_page_is_not_found(client, name):
         ("servers#threads", "request-targets"),
     ],
 )
-def test_the_address_of_a_replaced_page_leads_to_the_new_one(client, read_page, old, new):
+def test_the_address_of_a_replaced_page_leads_to_the_new_one(client, ids_of, old, new):
     name, _, place = old.partition("#")
     answer = client.get(f"/docs/{name}")
     assert (answer.status_code, answer.headers["Location"]) == (302, f"/docs/{new}")
     # The browser keeps the anchor.
-    assert place in [each.attributes.get("id") for each in read_page(client.get(f"/docs/{new}").text).walk()]
+    assert place in ids_of(f"/docs/{new}")
 
 
 def test_the_pages_are_those_in_the_folder():
@@ -131,8 +133,8 @@ def test_equal_headings_have_different_ids():
     ] == [True] * 3
 
 
-def test_the_pictures_of_a_page_are_served(client, read_page):
-    page = read_page(client.get("/docs/desk").text)
+def test_the_pictures_of_a_page_are_served(client, page_at):
+    page = page_at("/docs/desk")
     pictures = [each.attributes["src"] for each in page.all("img") if each.attributes["src"].endswith(".webp")]
     assert len(pictures) == 12
     response = client.get(pictures[0], buffered=True)
@@ -141,26 +143,26 @@ def test_the_pictures_of_a_page_are_served(client, read_page):
     assert client.get("/docs/inspector-light.png").status_code == 404
 
 
-def test_a_picture_has_its_dark_version(read_page):
-    page = read_page(create_app().test_client().get("/docs/desk").text)
+def test_a_picture_has_its_dark_version(page_at):
+    page = page_at("/docs/desk")
     for picture in page.all("picture"):
         light, dark = picture.one("img").attributes["src"], picture.one("source").attributes
         assert dark == {"media": "(prefers-color-scheme: dark)", "srcset": light.replace(".webp", "-dark.webp")}
     assert len(page.all("picture")) == len(page.one("article").all("img")) > 0
 
 
-def test_pages_follow_one_another_in_the_order_of_the_index(client, read_page):
+def test_pages_follow_one_another_in_the_order_of_the_index(page_at):
     for before, after in pairwise(order()):
-        assert read_page(client.get(address(before)).text).one("a", rel="next").attributes["href"] == address(after)
-        assert read_page(client.get(address(after)).text).one("a", rel="prev").attributes["href"] == address(before)
-    assert not read_page(client.get("/docs").text).all("a", rel="prev")
+        assert page_at(address(before)).one("a", rel="next").attributes["href"] == address(after)
+        assert page_at(address(after)).one("a", rel="prev").attributes["href"] == address(before)
+    assert not page_at("/docs").all("a", rel="prev")
     assert set(order()) == names() - {"index"}
 
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("name", FILES)
-def test_a_page_with_more_than_four_headings_begins_with_their_list(client, read_page, name):
-    page = read_page(client.get(address(name)).text).one("article")
+def test_a_page_with_more_than_four_headings_begins_with_their_list(page_at, name):
+    page = page_at(address(name)).one("article")
     headings = [(heading.attributes["id"], heading.text) for heading in page.all("h2")]
     shown = [(link.attributes["href"], link.text) for nav in page.all("nav", "outline") for link in nav.all("a")]
     expected = headings if len(headings) > 4 and name != "index" else []
@@ -245,12 +247,9 @@ def test_a_search_of_noise_shows_what_has_these_words(client, read_page):
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_translated_page_has_the_parts_of_the_english_page(client, read_page, path):
+def test_a_translated_page_has_the_parts_of_the_english_page(client, page_at, read_page, path):
     response = client.get(f"/docs/{path.stem}", headers={"Accept-Language": path.parent.name})
-    page, english = (
-        read_page(response.text).one("article"),
-        read_page(client.get(f"/docs/{path.stem}").text).one("article"),
-    )
+    page, english = read_page(response.text).one("article"), page_at(f"/docs/{path.stem}").one("article")
     assert page.all("div")[0].attributes["lang"] == path.parent.name
     assert page.one("h1").text == path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
     for tag, attribute in (("h1", "id"), ("h2", "id"), ("h3", "id"), ("img", "src")):
