@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import time
 
 import psycopg
 import pytest
 
 from ararat.bindings.names.errors import BindingsUnavailable
+from ararat.bindings.storage.databases.sqlite import SQLite
 from ararat.webapp.accounts.store import Accounts
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_revocation_is_read_where_changes_are_written(accounts, monkeypatch):
+    accounts.add("jane", "curator")
+    token, secret = accounts.tokens.create("jane", "repository")
+    store = accounts.bindings.store
+    # Connections that cannot write are those to a standby, which is behind: a query returns what it returned first.
+    monkeypatch.setattr(SQLite, "is_standby_sql", "(SELECT query_only FROM pragma_query_only)")
+    monkeypatch.setattr(store, "_rows", functools.cache(store._rows))
+    assert accounts.tokens.caller(secret)
+    accounts.tokens.revoke(token.number)
+    assert accounts.tokens.caller(secret) is None
+
+    def halted():
+        raise BindingsUnavailable("the primary server does not answer")
+
+    monkeypatch.setattr(store, "transaction", halted)
+    with pytest.raises(BindingsUnavailable):
+        accounts.tokens.caller(secret)
 
 
 def wait_for_table(port):
@@ -19,6 +41,7 @@ def wait_for_table(port):
             time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_a_standby_that_is_behind_does_not_revive_a_revoked_token(replicated, open_store):
     primary, standby = replicated
     url = f"postgresql://ararat@127.0.0.1:{primary.port}/postgres"

@@ -78,14 +78,14 @@ class Client:
         return name["identifier"], name["target"]
 
 
+# tests/webapp/management/test_crash.py kills a process that makes the same changes in each run of the tests.
+@pytest.mark.long
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("rounds", [pytest.param(1, id="one"), pytest.param(30, id="many", marks=pytest.mark.long)])
 def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
     database: str,
     open_store: Callable[..., Bindings],
     wsgi_server: Callable[..., Any],
     run_command: Callable[..., Any],
-    rounds: int,
 ) -> None:
     bindings = open_store(database)
     accounts = Accounts(bindings)
@@ -93,7 +93,7 @@ def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
     bindings.prefixes.set(SHOULDER, pattern="10^4")
     clients = [Client(number, accounts.tokens.create("jane", f"client {number}")[1]) for number in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
-        for _ in range(rounds):
+        for _ in range(30):
             server = wsgi_server(SITE.format(database=database), workers=2, threads=4)
             before = sum(len(client.acknowledged) for client in clients)
             running = [pool.submit(client.run, server.port) for client in clients]

@@ -1,4 +1,4 @@
-"""Eight clients at the same time in threads, and four in processes."""
+"""Eight clients at the same time in threads, and three in processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...forking import ForkedCode
 from .conftest import GRANTED, audit_of
 
 CLIENTS = 8
-PROCESSES = 4
+PROCESSES = 3
 TARGET = "https://example.org/1"
 
 # Each process mints below a shoulder with few names, and then changes one name again and again with its revision.
@@ -41,9 +41,10 @@ def repeated(act):
             return act().after
         except BindingsUnavailable as error:
             assert "another writer has locked" in str(error), error
-minted = [repeated(lambda: management.mint(caller, "ark:12345/x5", Fields(target="/x"))).identifier for _ in range(10)]
+mint = lambda: management.mint(caller, "ark:12345/x5", Fields(target="/x"))
+minted = [repeated(mint).identifier for _ in range(int(sys.argv[3]))]
 won = []
-for turn in range(15):
+for turn in range(int(sys.argv[3])):
     before = management.show(caller, "ark:12345/x5shared")
     fields = Fields(metadata={"who": f"{sys.argv[2]} {turn}"})
     try:
@@ -67,13 +68,23 @@ def together(act: Callable[[int], object]) -> Sequence[object]:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
+@pytest.mark.parametrize(
+    ("database", "turns"),
+    [
+        pytest.param("sqlite", 5, id="sqlite"),
+        *(
+            pytest.param(each, 15, id=f"{each}, many turns", marks=pytest.mark.long)
+            for each in ("sqlite", "postgresql")
+        ),
+    ],
+    indirect=["database"],
+)
 def test_processes_never_mint_one_name_twice_and_lose_no_change(
-    management: Acts, database: str, curator: Caller
+    management: Acts, database: str, curator: Caller, turns: int
 ) -> None:
     management.bindings.prefixes.set(GRANTED, pattern="10^3")
     shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).after
-    processes = [ForkedCode(PROCESS, database, f"{number}") for number in range(PROCESSES)]
+    processes = [ForkedCode(PROCESS, database, f"{number}", f"{turns}") for number in range(PROCESSES)]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -83,7 +94,7 @@ def test_processes_never_mint_one_name_twice_and_lose_no_change(
         process.stdin.flush()
     results = [json.loads(process.communicate(timeout=100)[0]) for process in processes]
     minted = [name for names, _ in results for name in names]
-    assert len(set(minted)) == len(minted) == 10 * PROCESSES
+    assert len(set(minted)) == len(minted) == turns * PROCESSES
     # Each revision was made by exactly one process, and each has an event and a row of the audit.
     revisions = sorted(revision for _, won in results for revision in won)
     assert revisions == list(range(2, len(revisions) + 2))
@@ -98,10 +109,10 @@ def test_threads_never_mint_one_name_twice(management: Acts, curator: Caller) ->
     management.bindings.prefixes.set(GRANTED, pattern="10^3+check")
 
     def mint(number: int) -> list[str]:
-        return [management.mint(curator, GRANTED, Fields(target="/x")).after.identifier for _ in range(10)]
+        return [management.mint(curator, GRANTED, Fields(target="/x")).after.identifier for _ in range(4)]
 
     minted = [name for names in together(mint) if isinstance(names, list) for name in names]
-    assert len(set(minted)) == len(minted) == management.bindings.count().number == 10 * CLIENTS
+    assert len(set(minted)) == len(minted) == management.bindings.count().number == 4 * CLIENTS
 
 
 @pytest.mark.parametrize(
