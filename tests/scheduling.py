@@ -21,6 +21,9 @@ READING = (
 )
 """The files that read the code of the program. They run in one process, which parses it once (`tests/packages.py`)."""
 
+DESCRIBED = ("tests/webapp/api/test_openapi.py", "tests/webapp/test_openapi.py")
+"""The files that send the requests of a description. They run in one process, which loads Schemathesis once."""
+
 SLOW = (
     READING[0],
     "tests/bindings/storage/databases/test_sqlite.py",
@@ -40,7 +43,10 @@ _seconds: defaultdict[str, float] = defaultdict(float)
 def unit(name: str) -> str:
     """Return the folder or file whose tests run in one process."""
     file = name.partition("::")[0]
-    return READING[0] if file in READING else next((each for each in TOGETHER if name.startswith(each)), file)
+    for files in (READING, DESCRIBED):
+        if file in files:
+            return files[0]
+    return next((each for each in TOGETHER if name.startswith(each)), file)
 
 
 def units(session: pytest.Session) -> list[list[int]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.scheduling import SLOW, TOGETHER, units
+from tests.scheduling import DESCRIBED, READING, SLOW, TOGETHER, units
 
 NAMES = (
     "tests/bindings/test_open.py::test_one[a::b]",
@@ -40,4 +40,4 @@ def test_the_first_run_begins_with_the_slow_files() -> None:
     )
     assert [unit[0] for unit in units(session)] == [0, 1, 201, 202]
     root = Path(__file__).parents[1]
-    assert [name for name in (*SLOW, *TOGETHER) if not (root / name).exists()] == []
+    assert [name for name in (*SLOW, *TOGETHER, *DESCRIBED, *READING) if not (root / name).exists()] == []

@@ -157,7 +157,7 @@ def client(bindings: Bindings) -> FlaskClient:
 
 
 class Page(NamedTuple):
-    """What the page of an identifier says."""
+    """The verdict on the page of an identifier."""
 
     tag: str
     headline: str
