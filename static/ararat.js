@@ -72,36 +72,37 @@
     field.focus();
   });
 
-  // A row of a list opens in place: the card of its page is in a row below it.
-  document.addEventListener("toggle", (event) => {
-    const details = event.target;
-    if (!details.matches(".list td > details")) return;
-    const row = details.closest("tr");
+  // A row of a list opens in place: the card of its page is in a row below it. Without a script, its link leads there.
+  const rowLink = ".lines > tbody > tr > td:nth-child(2) > a";
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.(rowLink);
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    const row = link.closest("tr");
     let below = row.nextElementSibling;
     if (!below?.matches(".opened")) {
       below = document.createElement("tr");
       below.className = "opened";
+      below.translate = true;
       const cell = below.insertCell();
       cell.colSpan = row.cells.length;
       row.after(below);
-      const link = details.querySelector("a");
-      link.hidden = true;
-      htmx.ajax("GET", `${link.getAttribute("href")}&row=${row.querySelector("[id]").id.slice(1)}`, { target: cell });
+      htmx.ajax("GET", `${link.getAttribute("href")}&row=${row.cells[0].id.slice(1)}`, { target: cell });
     }
-    below.hidden = !details.open || row.hidden;
-  }, true);
+    const opens = link.getAttribute("aria-expanded") !== "true";
+    link.setAttribute("aria-expanded", opens);
+    below.hidden = !opens || row.hidden;
+  });
 
   // A filter or another order replaces the list: its open rows open again.
   let open = [];
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target.id === "list") open = [...event.detail.target.querySelectorAll("td:has(> details[open])")];
+    if (event.detail.target.id === "list") open = [...event.detail.target.querySelectorAll(`${rowLink}[aria-expanded=true]`)];
   });
   document.addEventListener("htmx:load", (event) => {
+    for (const link of event.target.querySelectorAll(rowLink)) link.setAttribute("aria-expanded", false);
     if (event.target.id !== "list") return;
-    for (const cell of open) {
-      const details = event.target.querySelector(`#${cell.previousElementSibling.id} + td > details`);
-      if (details) details.open = true;
-    }
+    for (const link of open) event.target.querySelector(`#${link.closest("tr").cells[0].id} + td > a`)?.click();
   });
 
   // A picker writes its colour into a text field, and shows the colour of this field.

@@ -28,7 +28,7 @@ def several(page: Page) -> None:
     page.locator("#q").fill(SEVERAL)
     page.locator("#q").press("Enter")
     expect(page.locator(".list tbody tr")).to_have_count(4)
-    for row in page.locator("td[id] + td > details > summary").all():
+    for row in page.locator("td[id] + td > a").all():
         row.click()
     expect(page.locator(".card")).to_have_count(4)
 

@@ -45,7 +45,7 @@ def test_the_inspector_and_a_django_site_work_side_by_side(page, wsgi_server, pa
     page.locator("#q").press("Enter")
     expect(page).to_have_url(re.compile(re.escape(mount) + r"/\?q="))
     expect(page.locator(".list tbody tr")).to_have_count(2)
-    page.locator(".list summary").first.click()
+    page.locator(".list td > a").first.click()
     page.locator("#i1 .depth > summary").click()
     page.locator("#i1 .qr summary").click()
     # Not with wait_for_function, which can evaluate a text. The content security policy of the page forbids that.

@@ -80,10 +80,10 @@ def test_paste_a_paragraph_with_several_identifiers(page, inspect):
     expect(heading).to_be_focused()
     title = page.title()
     row = answer.locator(".list tbody tr").nth(3)
-    row.locator("summary").first.click()
+    row.locator("td:nth-child(2) > a").click()
     opened = answer.locator(".list .opened")
     expect(opened.locator("#i4 .normal code")).to_have_text("ark:99999/nothing")
-    row.locator("summary").first.click()
+    row.locator("td:nth-child(2) > a").click()
     expect(opened).to_be_hidden()
     expect(page).to_have_title(title)
 
@@ -193,7 +193,7 @@ def test_nothing_overlaps_or_overflows_at_320_pixels(page, inspect):
     page.set_viewport_size({"width": 320, "height": 640})
     for text in NARROW:
         answer = inspect(text)
-        for number, row in enumerate(answer.locator("td[id] + td > details > summary").all(), 1):
+        for number, row in enumerate(answer.locator("td[id] + td > a").all(), 1):
             row.click()
             expect(answer.locator(f"#i{number}")).to_be_visible()
         for segments in answer.locator(".segments").all():
@@ -217,10 +217,10 @@ def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect, width)
         alone.append(answer.locator(".more table").last.inner_text())
     answer = inspect("\n".join(texts))
     fonts = "all => [...new Set(all.map(one => getComputedStyle(one).fontFamily.includes('monospace')))]"
-    assert answer.locator("td[id] + td > details > summary").evaluate_all(fonts) == [True]
-    assert answer.locator("td:nth-child(4), td:nth-child(4) > *").evaluate_all(fonts) == [False]
+    assert answer.locator("td[id] + td > a").evaluate_all(fonts) == [True]
+    assert answer.locator("td:nth-child(3), td:nth-child(3) > *").evaluate_all(fonts) == [False]
     for number, table in enumerate(texts.values(), 1):
-        answer.locator(f"#n{number} + td > details > summary").click()
+        answer.locator(f"#n{number} + td > a").click()
         card = answer.locator(f"#i{number}")
         card.locator(".depth > summary").click()
         # The heading of a closed line and its number are in one line.
@@ -243,7 +243,9 @@ def test_a_long_identifier_leaves_room_for_the_result_and_the_link(page, inspect
       return text.getClientRects()[0].top - one.getBoundingClientRect().top;
     })"""
     # The identifier begins beside the marker of the row.
-    assert all(offset < 8 for offset in answer.locator("summary").evaluate_all(first_line))
+    links = answer.locator("td[id] + td > a")
+    expect(links).to_have_count(len(texts))
+    assert all(offset < 8 for offset in links.evaluate_all(first_line))
 
 
 HOSTILE = (
@@ -408,14 +410,14 @@ COLUMN = "\n".join(
 
 
 def numbers(answer: Locator) -> Locator:
-    return answer.locator(".list tbody tr:not([hidden]) td:nth-child(2)")
+    return answer.locator(".lines > tbody > tr:not([hidden], .opened) > td:first-child")
 
 
 def test_a_table_is_filtered_and_sorted_in_place(page, inspect):
     answer = inspect(COLUMN)
     expect(numbers(answer)).to_have_text(["1", "2", "3", "4", "5", "6", "7"])
     answer.get_by_role("checkbox", name="Select 4").check()
-    answer.locator("#n4 + td > details > summary").click()
+    answer.locator("#n4 + td > a").click()
     expect(answer.locator("#i4 .normal code")).to_have_text("ark:12345/a")
     answer.locator("#found").evaluate("heading => heading.dataset.same = 'yes'")
     page.get_by_label("Show").focus()
@@ -437,7 +439,7 @@ def test_a_table_is_filtered_and_sorted_in_place(page, inspect):
     expect(answer.locator("tr:has(#n4) + .opened #i4 .normal code")).to_have_text("ark:12345/a")
     page.get_by_label("Show").select_option("good")
     expect(numbers(answer)).to_have_text(["5"])
-    expect(answer.locator("#n4 + td > details")).to_have_attribute("open", "")
+    expect(answer.locator("#n4 + td > a")).to_have_attribute("aria-expanded", "true")
     expect(answer.locator("#i4")).to_be_hidden()
     # Another text resets the selection.
     page.locator("#q").fill(COLUMN + "\nark:12345/d")

@@ -89,7 +89,7 @@ def test_numbers_of_selected_rows_agree_with_the_table(read_page):
     client = create_app(policies=["17beta"]).test_client()
     text = "https://17beta.top/en/ ark:12345/aa ark:12345/bb ark:12345/cc"
     rows = read_page(client.post("/", data={"q": text}, follow_redirects=True).text).all("tbody")[0].all("tr")
-    picks = [row.all("td")[1].text for row in rows if "aa" in row.text or "bb" in row.text]
+    picks = [row.all("td")[0].text for row in rows if "aa" in row.text or "bb" in row.text]
     answer = client.post("/compare", data={"q": text, "found": "1", "pick": picks})
     assert answer.location == "/compare?a=ark:12345/aa&b=ark:12345/bb"
 

@@ -197,9 +197,9 @@ def test_a_list_has_one_headline_one_line_for_each_and_no_cards(client, read_pag
     rows = page.one("div", "list").one("tbody").all("tr")
     assert [row.classes for row in rows] == [set(), {"warn"}, set(), {"bad"}]
     assert "not an id" in page.one("p", id="without").text
-    opened = rows[0].one("details")
-    assert opened.one("a").attributes["href"] == "/?q=ark:12345/x"
-    card = read_page(client.get(opened.one("a").attributes["href"] + "&row=1", headers=HTMX).text)
+    link = rows[0].one("a")
+    assert (link.attributes["href"], link.text) == ("/?q=ark:12345/x", "ark:12345/x")
+    card = read_page(client.get(f"{link.attributes['href']}&row=1", headers=HTMX).text)
     assert card.one("article", id="i1").one("h2", "verdict").text == "A valid ARK for examples"
     assert card.all("title") == []
     assert page.one("button", formaction="/traces").text == "Trace all"
@@ -212,12 +212,23 @@ def test_the_page_reports_more_than_a_thousand_identifiers(answer):
     assert len(page.one("div", "list").one("tbody").all("tr")) == 1_000
 
 
+def test_an_identifier_in_a_list_is_not_translated_but_the_words_about_it(answer):
+    rows = answer("ark:12345/x\nISBN 0-306-40615-3\nark:12345/x").one("div", "list").one("tbody")
+    assert rows.attributes["translate"] == "no"
+    for row in rows.all("tr"):
+        cells = row.all("td")
+        assert "translate" not in cells[0].attributes.keys() | cells[1].attributes.keys()
+        for cell in [*cells[2:], *cells[1].all("small")]:
+            has_words = bool(cell.text.strip()) and "." not in cell.text.strip(".")
+            assert ("translate" in cell.attributes) == has_words, cell.text
+
+
 COLUMN = "ark:12345/c ark:/12345/a- ark:99999/x ark:12345/a urn:foo:a ark:12345/b ark:12345/c"
 
 
 def shown(page):
     rows = page.one("div", "list").one("tbody").all("tr")
-    return [row.all("td")[1].text for row in rows if "hidden" not in row.attributes]
+    return [row.all("td")[0].text for row in rows if "hidden" not in row.attributes]
 
 
 @pytest.mark.one_setup
@@ -237,9 +248,9 @@ def test_the_table_is_filtered_and_sorted_without_javascript(client, read_page, 
 
 def test_the_table_links_equivalents(client, read_page):
     rows = read_page(client.get("/", query_string={"q": COLUMN}).text).one("div", "list").one("tbody").all("tr")
-    assert rows[1].all("td")[4].text.strip() == "2 equivalent"
-    assert [link.attributes["href"] for link in rows[3].all("td")[4].all("a")] == ["#n2"]
-    assert "duplicate" in rows[6].all("td")[4].text
+    assert rows[1].all("td")[3].text.strip() == "2 equivalent"
+    assert [link.attributes["href"] for link in rows[3].all("td")[3].all("a")] == ["#n2"]
+    assert "duplicate" in rows[6].all("td")[3].text
 
 
 def test_the_shown_rows_can_be_downloaded(client):
@@ -561,9 +572,9 @@ def test_a_list_has_the_columns_of_its_values_only(answer):
     def headings(text: str) -> list[str]:
         return [each.text.strip() for each in answer(text).one("div", "list").one("thead").all("th")]
 
-    assert headings("ark:/12345/x1\nark:/12345/x2") == ["Select", "No.", "Identifier", "Result"]
-    assert headings("ark:/12345/x1\nurn:isbn:0451450523") == ["Select", "No.", "Identifier", "Result", "Link"]
-    assert headings("ark:/12345/x1\nark:12345/x-1") == ["Select", "No.", "Identifier", "Result", "Equivalent to"]
+    assert headings("ark:/12345/x1\nark:/12345/x2") == ["Select No.", "Identifier", "Result"]
+    assert headings("ark:/12345/x1\nurn:isbn:0451450523") == ["Select No.", "Identifier", "Result", "Link"]
+    assert headings("ark:/12345/x1\nark:12345/x-1") == ["Select No.", "Identifier", "Result", "Equivalent to"]
 
 
 def test_a_citation_with_a_doi_leads_to_its_resolver(client, read_page):
