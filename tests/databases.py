@@ -23,7 +23,7 @@ import pytest
 from psycopg.pq import PGconn, Ping
 
 from ararat.bindings.collection import Bindings
-from ararat.bindings.open import bindings_at
+from ararat.bindings.open import bindings_at, open_bindings
 from ararat.bindings.operations import pace
 from ararat.bindings.storage.databases.sqlite import SQLite
 
@@ -458,6 +458,37 @@ def open_store() -> Iterator[Callable[..., Bindings]]:
     yield open_
     for bindings in opened:
         bindings.close()
+
+
+@pytest.fixture(scope="module")
+def _filled_files() -> dict[Callable[[Bindings], object], Path]:
+    """The SQLite files that the functions of a module have filled."""
+    return {}
+
+
+@pytest.fixture
+def open_filled(
+    database: str,
+    open_store: Callable[..., Bindings],
+    tmp_path_factory: pytest.TempPathFactory,
+    _filled_files: dict[Callable[[Bindings], object], Path],
+) -> Callable[[Callable[[Bindings], object]], Bindings]:
+    """open_filled(fill) opens the database of the test with the names of ``fill(bindings)``.
+
+    An SQLite file is filled once for the module, and copied."""
+
+    def open_(fill: Callable[[Bindings], object]) -> Bindings:
+        if not database.startswith("sqlite"):
+            fill(bindings := open_store(database))
+            return bindings
+        if fill not in _filled_files:
+            file = _filled_files[fill] = tmp_path_factory.mktemp("filled") / "bindings.sqlite"
+            with open_bindings(file, create=True) as bindings:
+                fill(bindings)
+        shutil.copy(_filled_files[fill], database.removeprefix("sqlite:///"))
+        return open_store(database)
+
+    return open_
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ def state(file: Path) -> tuple[list[Any], list[Any]]:
     [
         pytest.param(bind, id="bind"),
         pytest.param(relocate, id="relocate"),
-        pytest.param(withdraw, id="withdraw"),
+        pytest.param(withdraw, id="withdraw", marks=pytest.mark.long),  # one transaction, as a relocation
         pytest.param(import_, id="import", marks=pytest.mark.long),
     ],
 )

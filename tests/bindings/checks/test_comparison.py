@@ -27,7 +27,8 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path, bindings: Bindings, ope
     """A store, and a copy of it in each kind of database, with some names."""
     for number in range(8):
         bindings.bind(f"ark:12345/x{number}", "/x", resource="R1")
-    bindings.rules.set("ark:12345/r5", "https://example.org/${value}")
+    for prefix in ("ark:12345/r5", "ark:12345/r6"):
+        bindings.rules.set(prefix, "https://example.org/${value}")
     mint(bindings, "12345/k5", length=3, sequential=True)
     postgresql = request.param == "postgresql"
     copy = open_store(request.getfixturevalue("cluster").new_schema() if postgresql else tmp_path / "copy.sqlite")
@@ -39,25 +40,23 @@ def found(bindings: Bindings, other: Bindings) -> list[tuple[str, str]]:
     return [(finding.identifier, finding.code) for finding in compare(bindings, other)]
 
 
-CHANGES = [
-    pytest.param(lambda b: b.relocate(NAME, "/y"), (NAME, "older"), id="relocated"),
-    pytest.param(lambda b: b.withdraw(NAME), (NAME, "older"), id="withdrawn"),
-    pytest.param(lambda b: b.bind("ark:12345/x9", "/y"), ("ark:12345/x9", "lost"), id="bound"),
-    pytest.param(lambda b: b.bind("ark:12345/a", "/y"), ("ark:12345/a", "lost"), id="bound before the others"),
-    pytest.param(lambda b: b.delete("ark:12345/k5000"), ("ark:12345/k5000", "older"), id="deleted"),
-    pytest.param(lambda b: b.rules.set("ark:12345/r5", "/${value}"), ("ark:12345/r5", "older"), id="rule"),
-    pytest.param(lambda b: b.rules.remove("ark:12345/r5"), ("ark:12345/r5", "older"), id="removed rule"),
-]
+CHANGES: dict[Callable[[Bindings], object], tuple[str, str]] = {
+    lambda b: b.relocate(NAME, "/y"): (NAME, "older"),
+    lambda b: b.withdraw("ark:12345/x6"): ("ark:12345/x6", "older"),
+    lambda b: b.bind("ark:12345/x9", "/y"): ("ark:12345/x9", "lost"),
+    lambda b: b.bind("ark:12345/a", "/y"): ("ark:12345/a", "lost"),  # before the others
+    lambda b: b.delete("ark:12345/k5000"): ("ark:12345/k5000", "older"),
+    lambda b: b.rules.set("ark:12345/r5", "/${value}"): ("ark:12345/r5", "older"),
+    lambda b: b.rules.remove("ark:12345/r6"): ("ark:12345/r6", "older"),
+}
 
 
-@pytest.mark.parametrize(("change", "expected"), CHANGES)
-def test_an_older_store_is_recognized(
-    pair: tuple[Bindings, Bindings], change: Callable[[Bindings], object], expected: tuple[str, str]
-) -> None:
+def test_an_older_store_is_recognized(pair: tuple[Bindings, Bindings]) -> None:
     old, new = pair
     assert found(old, new) == found(new, old) == []
-    change(new)
-    assert found(old, new) == [expected]
+    for change in CHANGES:
+        change(new)
+    assert sorted(found(old, new)) == sorted(CHANGES.values())
     assert found(new, old) == []
 
 
@@ -73,9 +72,9 @@ def test_changes_in_both_stores_are_recognized(pair: tuple[Bindings, Bindings]) 
     old.relocate(NAME, "/a")
     new.relocate(NAME, "/b")
     new.relocate(NAME, "/c")
-    old.rules.set("ark:12345/r6", "/a/${value}")
-    new.rules.set("ark:12345/r6", "/b/${value}")
-    assert found(old, new) == found(new, old) == [("ark:12345/r6", "diverged"), (NAME, "diverged")]
+    old.rules.set("ark:12345/r7", "/a/${value}")
+    new.rules.set("ark:12345/r7", "/b/${value}")
+    assert found(old, new) == found(new, old) == [("ark:12345/r7", "diverged"), (NAME, "diverged")]
 
 
 def verify(database: Path, against: Path) -> tuple[int, list[str]]:

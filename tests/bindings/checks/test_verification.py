@@ -46,9 +46,8 @@ def execute(bindings: Bindings, *statements: str) -> None:
         triggers.create(connection, wanted)
 
 
-@pytest.fixture
-def full(bindings: Bindings) -> Bindings:
-    """Bindings with every kind of record."""
+def fill(bindings: Bindings) -> None:
+    """Write every kind of record."""
     for name in (NAME, "ark:12345/y5"):
         bindings.bind(name, "/x", resource="R1", metadata={"what": "A map"})
         bindings.relocate(name, "/y")
@@ -73,7 +72,12 @@ def full(bindings: Bindings) -> Bindings:
             for table, column, value in (("prefixes", "", ""), ("prefix_events", ", action", ", 'set'"))
         ),
     )
-    return bindings
+
+
+@pytest.fixture
+def full(open_filled: Callable[..., Bindings]) -> Bindings:
+    """Bindings with every kind of record."""
+    return open_filled(fill)
 
 
 def test_verify_finds_nothing_in_a_right_store(full: Bindings) -> None:
@@ -183,11 +187,14 @@ UNREADABLE = [
 ]
 
 
+def bind_three(bindings: Bindings) -> None:
+    for number in (5, 6, 7):
+        bindings.bind(f"ark:12345/x{number}", "/x")
+
+
 @pytest.mark.parametrize("value", UNREADABLE)
-def test_a_row_that_cannot_be_read_is_reported_with_its_key(bindings: Bindings, value: str) -> None:
-    names = ["ark:12345/x5", "ark:12345/x6", "ark:12345/x7"]
-    for name in names:
-        bindings.bind(name, "/x")
+def test_a_row_that_cannot_be_read_is_reported_with_its_key(open_filled: Callable[..., Bindings], value: str) -> None:
+    bindings, names = open_filled(bind_three), ["ark:12345/x5", "ark:12345/x6", "ark:12345/x7"]
     execute(bindings, f"UPDATE bindings SET {value.replace(':', chr(92) + ':')} WHERE key = 'ark\\:12345/x6'")
     assert (names[1], "row-unreadable") in found(bindings)
     assert {name for name, *_ in found(bindings)} == {names[1]}, "the others have no findings"

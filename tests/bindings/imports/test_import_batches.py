@@ -108,23 +108,24 @@ def test_the_batch_size_must_be_positive(bindings: Bindings) -> None:
 
 def test_a_killed_import_can_be_continued(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     table = tmp_path / "names.csv"
-    table.write_text("identifier,target\n" + "".join(f"{line}\n" for line in names(5000)))
+    table.write_text("identifier,target\n" + "".join(f"{line}\n" for line in names(500)))
     program = (
         "import os, signal, sys; from ararat.middleware import import_table, open_bindings\n"
-        "kill = lambda lines: lines == 3100 and os.kill(os.getpid(), signal.SIGKILL)\n"
-        "import_table(open_bindings(sys.argv[1], create=True), sys.argv[2], batch=100, progress=kill)"
+        "kill = lambda lines: lines == 310 and os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import_table(open_bindings(sys.argv[1], create=True), sys.argv[2], batch=10, progress=kill)"
     )
     with ForkedCode(program, str(tmp_path / "bindings.sqlite"), str(table)) as process:
         assert process.wait(60) == -signal.SIGKILL
     bindings = open_store(tmp_path / "bindings.sqlite")
-    summary = import_table(bindings, table, batch=1000)
-    assert (summary.continued, summary.added, summary.kept) == (True, 5000, 5000)
+    summary = import_table(bindings, table, batch=100)
+    assert (summary.continued, summary.added, summary.kept) == (True, 500, 500)
     assert len(bindings.history("ark:12345/x1")) == 1
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_readers_see_an_atomic_import_at_once(bindings: Bindings) -> None:
     seen: list[int] = []
-    names = [f"ark:12345/x{number}" for number in range(1500)]
+    names = [f"ark:12345/x{number}" for number in range(150)]
     run(
         bindings,
         "identifier,target",
@@ -133,7 +134,7 @@ def test_readers_see_an_atomic_import_at_once(bindings: Bindings) -> None:
         progress=lambda _: seen.append(len(bindings.store.fetch(names))),
     )
     assert seen == [0, 0]
-    assert len(bindings.store.fetch(names)) == 1500
+    assert len(bindings.store.fetch(names)) == 150
 
 
 class Endless(RawIOBase):
@@ -150,17 +151,18 @@ class Endless(RawIOBase):
         return b"" if number is None else b"ark:12345/x%d,/%d,%s\n" % (number, number, b"A title " * 20)
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_memory_does_not_grow_with_the_number_of_lines(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     bindings = open_store(tmp_path / "bindings.sqlite")
     import_table(bindings, cast(BinaryIO, Endless(10)))
     peaks = []
-    for lines in (1500, 2500):
+    for lines in (150, 650):
         tracemalloc.start()
         assert import_table(bindings, cast(BinaryIO, Endless(lines)), dry_run=True).lines == lines
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    # 1,000 stored lines would need more than a million bytes.
-    assert peaks[1] - peaks[0] < 400_000
+    # 500 stored lines would need more than half a million bytes.
+    assert peaks[1] - peaks[0] < 200_000
 
 
 def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> None:

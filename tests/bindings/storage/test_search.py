@@ -193,7 +193,7 @@ def test_a_list_is_sorted(filled: Bindings, sort: str, expected: list[str], limi
         descending=st.booleans(),
     ),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_all_conditions_and_orders_work_together(
     filled: Bindings, compared: tuple[int, int], selection: Selection
 ) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.bindings.storage.databases import sqlite
 from ararat.bindings.storage.databases.sqlite import SQLite
+from tests.forking import ForkedCode
 
 pytestmark = pytest.mark.usefixtures("durable_sqlite")
 
@@ -37,10 +37,11 @@ def file(tmp_path: Path, open_store: Callable[..., Bindings]) -> Path:
 
 # A limit of 0 bytes for files is as a full disk: nothing can grow. Python ignores the signal SIGXFSZ.
 ON_A_FULL_DISK = """
-import resource, sys
+import logging, resource, sys
 import ararat.bindings.storage.writing.transaction
 from ararat.bindings.health import conditions
 from ararat.middleware import BindingsUnavailable, open_bindings
+logging.basicConfig(force=True)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 bindings = open_bindings(sys.argv[1])
 for _ in range(2):
@@ -57,18 +58,17 @@ print(bindings.bind("ark:12345/x5b", "https://example.org/"), bindings.lookup("a
 
 
 def test_a_process_that_starts_on_a_full_disk_serves_its_names(file: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ON_A_FULL_DISK, str(file)], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.stdout.splitlines() == [
+    with ForkedCode(ON_A_FULL_DISK, str(file), stderr=subprocess.PIPE) as process:
+        printed, errors = process.communicate(timeout=60)
+    assert printed.splitlines() == [
         "https://example.org/",
         "https://example.org/",
         "1 1",
         "True False",
         "https://example.org/ [True]",
         "bound https://example.org/",
-    ], done.stderr
-    assert "can only be read (disk I/O error): free space on its disk" in done.stderr
+    ], errors
+    assert "can only be read (disk I/O error): free space on its disk" in errors
 
 
 @pytest.mark.parametrize(
