@@ -211,6 +211,15 @@ def test_a_change_that_fails_changes_no_number(bindings: Bindings) -> None:
     require_right(bindings)
 
 
+def test_the_elements_and_selectors_of_a_deleted_name_are_not_counted(bindings: Bindings) -> None:
+    for name in ("x5a", "x5b"):
+        bindings.reserve(f"ark:12345/{name}", "/1", metadata={"custom.a": "x"}, alternates={"text/html;en": "/e"})
+    bindings.delete("ark:12345/x5a")
+    require_right(bindings)
+    bindings.delete("ark:12345/x5b")
+    require_right(bindings)
+
+
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("statement", "found"),

@@ -41,7 +41,7 @@ import logging, resource, sys
 import ararat.bindings.storage.writing.transaction
 from ararat.bindings.health import conditions
 from ararat.middleware import BindingsUnavailable, open_bindings
-logging.basicConfig(force=True)
+logging.getLogger().handlers[:] = [logging.StreamHandler()]
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 bindings = open_bindings(sys.argv[1])
 for _ in range(2):
