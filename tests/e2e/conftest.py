@@ -1,4 +1,4 @@
-"""A real browser for the end-to-end tests, and a watch for unexpected messages of pages.
+"""A real browser for the end-to-end tests, a watch for unexpected messages of pages, and scans by axe.
 
 As a script, print the browser of the tests, or how to install one (exit code 1).
 """
@@ -8,12 +8,26 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Playwright, Request, expect, sync_playwright
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Playwright,
+    Request,
+    ViewportSize,
+    WebError,
+    expect,
+    sync_playwright,
+)
 
 # The default of five seconds is too short for a busy machine. It delays only a test that fails.
 expect.set_options(timeout=15_000)
@@ -39,6 +53,8 @@ QUIET = (
     # Fewer processes: to start one takes longer than to draw most pages.
     "--disable-site-isolation-trials",
     "--disable-sync",
+    # The style sheet shows no animations then. A page that waits would be drawn 60 times a second.
+    "--force-prefers-reduced-motion",
     "--no-first-run",
     "--renderer-process-limit=1",
 )
@@ -118,8 +134,14 @@ class Watch:
     def watch(self, context: BrowserContext) -> None:
         """Watch all pages of a context, including those opened later."""
         context.on("console", self._console)
-        context.on("weberror", lambda error: self.seen.append(f"uncaught: {error.error}"))
+        context.on("weberror", self._error)
         context.on("request", self._request)
+
+    def leave(self, context: BrowserContext) -> None:
+        """Watch a context no longer."""
+        context.remove_listener("console", self._console)
+        context.remove_listener("weberror", self._error)
+        context.remove_listener("request", self._request)
 
     def complaints(self) -> list[str]:
         """Return all unexpected messages."""
@@ -128,6 +150,9 @@ class Watch:
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.seen.append(f"console {message.type}: {message.text} ({message.location.get('url')})")
+
+    def _error(self, error: WebError) -> None:
+        self.seen.append(f"uncaught: {error.error}")
 
     def _request(self, request: Request) -> None:
         inside = request.url.startswith(("data:", "about:", "blob:", *(f"{origin}/" for origin in self.origins)))
@@ -144,10 +169,98 @@ def page_watch(request: pytest.FixtureRequest) -> Iterator[Watch]:
     watch = Watch()
     if "ararat_server" in request.fixturenames:
         watch.origins.add(request.getfixturevalue("ararat_server").origin)
-    if "context" in request.fixturenames:
-        watch.watch(request.getfixturevalue("context"))
     yield watch
     assert watch.complaints() == []
+
+
+WIDE: ViewportSize = {"width": 1280, "height": 720}
+
+
+def empty(context: BrowserContext) -> bool:
+    """Make a context as if it were new, with one page, and return whether this is possible."""
+    with suppress(Error):
+        page, *others = context.pages
+        for other in others:
+            other.close()
+        if page.url.startswith("http"):
+            page.evaluate("() => { sessionStorage.clear(); localStorage.clear(); stop() }")
+        page.unroute_all()
+        # This needs a fifth of the time of another page.
+        page.set_content("")
+        # Nothing is under the pointer.
+        page.mouse.move(-9, -9)
+        page.set_viewport_size(WIDE)
+        page.emulate_media(media="null", color_scheme="null", reduced_motion="null", forced_colors="null")
+        page.set_extra_http_headers({})
+        context.clear_cookies()
+        context.clear_permissions()
+        return True
+    return False
+
+
+@pytest.fixture(scope="session")
+def _emptied() -> dict[frozenset[tuple[str, Any]], list[BrowserContext]]:
+    """The contexts of earlier tests by their options. To start a context takes longer than most tests."""
+    return {}
+
+
+@pytest.fixture
+def new_page(browser: Browser, _emptied: Any, page_watch: Watch) -> Iterator[Callable[..., Page]]:
+    """new_page(**options) returns the page of a context without cookies, with the options of `Browser.new_context`."""
+    used: list[tuple[list[BrowserContext], BrowserContext]] = []
+
+    def open_page(
+        *, viewport: ViewportSize = WIDE, color_scheme: Any = None, forced_colors: Any = None, **options: Any
+    ) -> Page:
+        free = _emptied.setdefault(frozenset(options.items()), [])
+        # A test can close all contexts of the browser.
+        context = next((each for each in free if each in browser.contexts), None)
+        if context:
+            free.remove(context)
+            [page] = context.pages
+        else:
+            context = browser.new_context(viewport=WIDE, **options)
+            page = context.new_page()
+        used.append((free, context))
+        page_watch.watch(context)
+        if viewport != WIDE:
+            page.set_viewport_size(viewport)
+        if color_scheme or forced_colors:
+            page.emulate_media(color_scheme=color_scheme, forced_colors=forced_colors)
+        return page
+
+    yield open_page
+    for free, context in used:
+        page_watch.leave(context)
+        if empty(context):
+            free.append(context)
+        else:
+            context.close()
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page], base_url: str) -> Page:
+    """A page of the inspector's site."""
+    return new_page(base_url=base_url)
+
+
+@pytest.fixture
+def context(page: Page) -> BrowserContext:
+    return page.context
+
+
+def findings(page: Page, *rules: str) -> list[str]:
+    """Return what axe finds on the current page by all rules, or some of them: rule, place and element.
+
+    Only the findings leave the browser, because all results are as large as several pages.
+    """
+    if page.evaluate("window.axe === undefined"):
+        page.evaluate(AXE_SCRIPT)
+    return page.evaluate(
+        """rules => axe.run({resultTypes: ["violations"], ...rules}).then(results => results.violations.flatMap(
+            each => each.nodes.map(node => `${each.id} at ${node.target}: ${node.html} ${node.failureSummary}`)))""",
+        {"runOnly": [*rules]} if rules else {},
+    )
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,11 @@ MOST = 100_000
 """Octets of page, styles and scripts together, compressed as a server in front would."""
 
 
-def test_the_first_load_is_small_and_needs_one_round_trip(page):
-    answers = []
+def test_the_first_load_is_small_and_needs_one_round_trip(new_context, page_watch):
+    # Nothing is in the cache of a new context.
+    context, answers = new_context(), []
+    page_watch.watch(context)
+    page = context.new_page()
     page.on("response", lambda answer: answers.append(answer))
     page.goto("/?q=ark:/12345/mp-39n/1.pdf%E2%80%AE.en?info")
     page.wait_for_load_state("networkidle")

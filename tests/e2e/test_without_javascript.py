@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,11 +15,9 @@ def application(environ, start_response):
 
 
 @pytest.fixture
-def page(browser, base_url, page_watch) -> Iterator[Page]:
+def page(new_page, base_url) -> Page:
     """A browser page without JavaScript."""
-    with browser.new_context(java_script_enabled=False, base_url=base_url) as context:
-        page_watch.watch(context)
-        yield context.new_page()
+    return new_page(java_script_enabled=False, base_url=base_url)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from ararat.bindings.names.branding.logos import data_url
 from ararat.bindings.names.branding.model import Branding
@@ -113,7 +113,7 @@ def running(serve_ararat: Callable[..., Any], tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
-def served(running: Running, browser: Browser, page_watch: Any) -> Iterator[Server]:
+def served(running: Running, new_page: Callable[..., Page], page_watch: Any) -> Server:
     """The server with its database as it was before any test."""
     with closing(sqlite3.connect(running.file, timeout=20)) as target:
         target.execute("PRAGMA synchronous = OFF")
@@ -124,13 +124,9 @@ def served(running: Running, browser: Browser, page_watch: Any) -> Iterator[Serv
     def open_page(name: str, **options: Any) -> Page:
         account = accounts.get(name)
         assert account
-        context = browser.new_context(base_url=origin, **options)
-        contexts.append(context)
-        page_watch.watch(context)
-        context.add_cookies([{"name": "ararat", "value": accounts.sessions.start(account), "url": origin}])
-        return context.new_page()
+        page = new_page(base_url=origin, **options)
+        session = {"name": "ararat", "value": accounts.sessions.start(account), "url": origin}
+        page.context.add_cookies([session])  # type: ignore[list-item]
+        return page
 
-    contexts: list[Any] = []
-    yield Server(origin, running.bindings, open_page)
-    for context in contexts:
-        context.close()
+    return Server(origin, running.bindings, open_page)

@@ -17,11 +17,16 @@ def test_search_shows_names_while_the_user_types(served):
     expect(page.get_by_role("status")).to_contain_text("10 names found")
     # A check box is selected after the user leaves the search field, which must not read the list again.
     sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.url))
+
+    def record(request):
+        sent.append(request.url)
+
+    page.on("request", record)
     page.locator("table.names input[name=pick]").nth(3).click()
     with page.expect_response(re.compile("prefix=ark")):
         page.get_by_label("Begins with").fill("ark:12345/x5")
         page.get_by_label("Begins with").blur()
+    page.remove_listener("request", record)
     assert ["prefix=ark" in each for each in sent] == [True]
     page.get_by_role("navigation", name="State").get_by_role("link", name="Withdrawn").click()
     expect(page.get_by_role("heading", name="No name found")).to_be_visible()

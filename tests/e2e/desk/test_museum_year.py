@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Page, expect
 
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp.accounts.store import Accounts
+from tests.e2e.conftest import findings
 
 from .test_day_in_languages import Day
 from .test_languages import PICTURES
@@ -35,8 +35,7 @@ class Year(Day):
 
     def look(self) -> None:
         super().look()
-        found = Axe().run(self.page)
-        self.faults += [f"{self.page.url}: axe: {each['id']}" for each in found.response["violations"]]
+        self.faults += [f"{self.page.url}: {each}" for each in findings(self.page)]
 
     def upload(self, name: str, rows: list[str], headings: str = HEADINGS) -> None:
         self.open("Import a table")
@@ -62,24 +61,21 @@ class Year(Day):
 class Museum:
     """A server with an empty database and an administrator. ``day`` opens her browser in a language."""
 
-    def __init__(self, file: Path, origin: str, bindings: Bindings, browser: Browser, watch: Any) -> None:
-        self.file, self.origin, self.bindings = file, origin, bindings
-        self._browser, self._watch = browser, watch
+    def __init__(self, file: Path, origin: str, bindings: Bindings, new_page: Callable[..., Page]) -> None:
+        self.file, self.origin, self.bindings, self._new_page = file, origin, bindings, new_page
 
     def day(self, tag: str) -> Year:
         accounts = Accounts(self.bindings)
         account = accounts.get("ada")
         assert account
-        self._watch.origins.add(self.origin)
-        size: Any = {"width": 1080, "height": 800}
-        context = self._browser.new_context(base_url=self.origin, viewport=size, locale=tag)
-        self._watch.watch(context)
-        context.add_cookies([{"name": "ararat", "value": accounts.sessions.start(account), "url": self.origin}])
-        return Year(context.new_page(), f"{tag}", 1080)
+        page = self._new_page(base_url=self.origin, viewport={"width": 1080, "height": 800}, locale=tag)
+        session = {"name": "ararat", "value": accounts.sessions.start(account), "url": self.origin}
+        page.context.add_cookies([session])  # type: ignore[list-item]
+        return Year(page, f"{tag}", 1080)
 
 
 @pytest.fixture
-def museum(serve_ararat: Callable[..., Any], tmp_path: Path, browser: Browser, page_watch: Any) -> Iterator[Museum]:
+def museum(serve_ararat: Callable[..., Any], tmp_path: Path, new_page: Any, page_watch: Any) -> Iterator[Museum]:
     file = tmp_path / "museum.sqlite"
     with open_bindings(file, create=True) as bindings:
         Accounts(bindings).add("ada", "administrator", [])
@@ -87,9 +83,8 @@ def museum(serve_ararat: Callable[..., Any], tmp_path: Path, browser: Browser, p
         counts.prepare()
         options = ("--database", str(file), "--statistics", str(tmp_path / "counts.sqlite"))
         origin = serve_ararat("--no-trace-elsewhere", *options).origin
-        yield Museum(file, origin, bindings, browser, page_watch)
-        for context in browser.contexts:
-            context.close()
+        page_watch.origins.add(origin)
+        yield Museum(file, origin, bindings, new_page)
 
 
 def first_shoulder(year: Year) -> None:

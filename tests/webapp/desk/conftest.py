@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,9 +98,31 @@ def make_desk(tmp_path: Path) -> Iterator[Callable[..., Desk]]:
         each.bindings.close()
 
 
+@pytest.fixture(scope="module")
+def shared(
+    tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Callable[[], None]]
+) -> Iterator[tuple[Desk, Callable[[], None]]]:
+    """One desk for all tests of a file, and a function that undoes the changes of a test."""
+    folder = tmp_path_factory.mktemp("desk")
+    desk = open_desk(folder)
+    yield desk, keep_copy(folder / "bindings.sqlite")
+    desk.bindings.close()
+
+
 @pytest.fixture
-def desk(make_desk: Callable[..., Desk]) -> Desk:
-    return make_desk()
+def desk(shared: tuple[Desk, Callable[[], None]]) -> Desk:
+    """The desk with its database as it was before any test."""
+    desk, restore = shared
+    wait_for(lambda: desk.app.extensions["ararat_imports"].worker._thread is None)
+    restore()
+    return desk
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "the condition is not met"
+        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -121,11 +144,11 @@ def rita(desk: Desk) -> Browser:
 
 
 @pytest.fixture
-def visit(desk: Desk) -> Callable[[Browser, Callable[[], Any]], TestResponse]:
+def visit(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Callable[[Browser, Callable[[], Any]], TestResponse]:
     """visit(browser, view) returns the response of a page of the desk with this view."""
 
     def go(browser: Browser, view: Callable[[], Any]) -> TestResponse:
-        desk.app.view_functions["desk.missing"] = lambda rest: view()
+        monkeypatch.setitem(desk.app.view_functions, "desk.missing", lambda rest: view())
         return browser.get("/desk/visit")
 
     return go

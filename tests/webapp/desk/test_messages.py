@@ -9,7 +9,7 @@ from ararat.webapp.desk.blueprint import see_other
 
 
 @pytest.fixture
-def put(desk):
+def put(visit):
     """put(browser, ...) makes a request of this browser that leaves a message."""
 
     def leave(browser, *arguments, **options):
@@ -17,8 +17,7 @@ def put(desk):
             messages.put(*arguments, **options)
             return see_other("desk.overview")
 
-        desk.app.view_functions["desk.missing"] = lambda rest: view()
-        return browser.get("/desk/leave")
+        return visit(browser, view)
 
     return leave
 

@@ -4,41 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from tests.webapp.desk.conftest import Browser, Desk, open_desk
+from tests.webapp.desk.conftest import Browser, Desk, wait_for
 
 Upload = Callable[..., str]
 Preview = Callable[..., tuple[str, str]]
-
-
-@pytest.fixture(scope="package")
-def opened(
-    tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Callable[[], None]]
-) -> Iterator[tuple[Desk, Callable[[], None]]]:
-    """One desk for all tests of this folder, and a function that undoes the changes of a test."""
-    folder = tmp_path_factory.mktemp("tables")
-    desk = open_desk(folder)
-    yield desk, keep_copy(folder / "bindings.sqlite")
-    desk.bindings.close()
-
-
-@pytest.fixture
-def desk(opened: tuple[Desk, Callable[[], None]]) -> Desk:
-    desk, restore = opened
-    wait_for(lambda: desk.app.extensions["ararat_imports"].worker._thread is None)
-    restore()
-    return desk
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "the condition is not met"
-        time.sleep(0.005)
 
 
 @pytest.fixture
