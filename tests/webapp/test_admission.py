@@ -16,15 +16,17 @@ from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import ConcurrencyLimit, Slot
 from ararat.bindings.system.thread_slots import RunningPage, slots
 from ararat.webapp import admission, create_app
-from ararat.webapp.admission import LARGE_OCTETS
 from ararat.webapp.errors import HTTPRefusal
 
+LARGE_OCTETS = 6000
+"""The size of a large text in these tests, a tenth of the usual one."""
 LARGE = "ark:12345/x " * (LARGE_OCTETS // 12 + 1)
 WITH_ONE_NAME = "ark:12345/x " + "word\n" * (LARGE_OCTETS // 5)
 
 
 @pytest.fixture
-def client() -> FlaskClient:
+def client(monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+    monkeypatch.setattr(admission, "LARGE_OCTETS", LARGE_OCTETS)
     return create_app().test_client()
 
 
@@ -111,7 +113,7 @@ def test_a_long_answer_is_streamed_and_a_short_one_has_its_length(client: FlaskC
     assert long.content_length is None
     pieces = list(long.iter_encoded())
     assert len(pieces) > 100
-    assert len(json.loads(b"".join(pieces))["found"]) == 1000
+    assert len(json.loads(b"".join(pieces))["found"]) == LARGE.count("ark")
 
 
 # Pages ----------------------------------------------------------------------------------------------------------------
