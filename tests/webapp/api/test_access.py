@@ -24,21 +24,22 @@ OTHERS = [
 every_request = pytest.mark.parametrize(("method", "path"), [*REQUESTS, *OTHERS])
 
 
-@every_request
-def test_every_url_is_404_until_an_account_exists(bindings, method, path):
-    site = create_app(bindings, trace_elsewhere=False)
-    for secret in (None, "ararat_wrong"):
-        assert_problem(Client(site, secret)(method, path), 404, "not-found")
-
-
-@every_request
-def test_every_url_is_404_without_a_database(tmp_path, open_store, method, path):
+@pytest.fixture
+def without_accounts(bindings, tmp_path, open_store):
+    """Clients of sites without an account, with a wrong token too, and of sites without a database."""
     (tmp_path / "names.csv").write_text("identifier,target\n", "utf-8")
-    for bindings in (None, open_store(tmp_path / "names.csv")):
-        site = create_app(bindings, trace_elsewhere=False)
-        assert_problem(Client(site, None)(method, path), 404, "not-found")
+    sites = [create_app(each, trace_elsewhere=False) for each in (bindings, None, open_store(tmp_path / "names.csv"))]
+    return [Client(sites[0], "ararat_wrong"), *(Client(site, None) for site in sites)]
 
 
+@pytest.mark.one_setup
+@every_request
+def test_every_url_is_404_without_a_database_with_accounts(without_accounts, method, path):
+    for client in without_accounts:
+        assert_problem(client(method, path), 404, "not-found")
+
+
+@pytest.mark.one_setup
 @every_request
 def test_every_url_needs_a_caller(shared, method, path):
     refused = shared(None)(method, path)
@@ -110,9 +111,15 @@ def test_a_change_answers_503_while_an_import_holds_the_lock_of_sqlite(curator, 
 # Browsers and other sites ---------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def callers(shared):
+    return shared(None), shared("curator")
+
+
+@pytest.mark.one_setup
 @every_request
-def test_no_response_can_be_read_by_pages_of_other_sites(shared, method, path):
-    for client in (shared(None), shared("curator")):
+def test_no_response_can_be_read_by_pages_of_other_sites(callers, method, path):
+    for client in callers:
         answer = client(method, path, Origin="https://evil.example")
         assert "Access-Control-Allow-Origin" not in answer.headers
         assert "Access-Control-Allow-Credentials" not in answer.headers
