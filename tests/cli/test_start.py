@@ -65,9 +65,3 @@ def test_a_command_loads_only_what_it_needs(tmp_path: Path, command: list[str], 
     )
     assert done.stdout
     assert unneeded & set(json.loads(done.stderr)) == set()
-
-
-def test_an_inspector_without_a_database_loads_no_library_for_accounts() -> None:
-    program = "import sys; from ararat.webapp import create_app; create_app(); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"sqlalchemy", "argon2", "segno", "psycopg"} & {*loaded}
