@@ -298,17 +298,24 @@ def made_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         server.remove()
 
 
-@pytest.fixture
-def replicated(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
-    """A PostgreSQL server and its streaming standby for one test, which can change them."""
-    primary, standby = Cluster(made_cluster.binaries), Cluster(made_cluster.binaries)
+@contextlib.contextmanager
+def replication(made: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
+    """Run a PostgreSQL server and its streaming standby."""
+    primary, standby = Cluster(made.binaries), Cluster(made.binaries)
     try:
-        primary.start(made_cluster)
-        standby.follow(primary, made_cluster)
+        primary.start(made)
+        standby.follow(primary, made)
         yield primary, standby
     finally:
         for server in (standby, primary):
             server.remove()
+
+
+@pytest.fixture
+def replicated(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
+    """A PostgreSQL server and its streaming standby for one test, which can change them."""
+    with replication(made_cluster) as servers:
+        yield servers
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
@@ -14,6 +14,7 @@ from ararat.bindings import digest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.bindings.storage.store import read_current
+from tests.databases import Cluster, replication
 from tests.waiting import until
 
 NAME, OTHER = "ark:12345/doc", "ark:12345/other"
@@ -21,20 +22,39 @@ NAME, OTHER = "ark:12345/doc", "ark:12345/other"
 LONGEST = 2 + 2
 
 
-def several(*servers) -> str:
+def several(*servers: Cluster, options: str = "") -> str:
     where = ",".join(f"127.0.0.1:{server.port}" for server in servers)
-    return f"postgresql://ararat@{where}/postgres"
+    return f"postgresql://ararat@{where}/postgres{options}"
 
 
-@pytest.fixture
-def bindings(replicated, open_store: Callable[..., Bindings]) -> Bindings:
-    """Bindings in both servers: one name is bound, and the standby has it."""
-    bindings = open_store(several(*replicated))
+def open_both(servers: tuple[Cluster, Cluster], open_store: Callable[..., Bindings], options: str = "") -> Bindings:
+    """Open bindings in both servers: one name is bound, and the standby has it."""
+    bindings = open_store(several(*servers, options=options))
     bindings.bind(NAME, "/x")
-    standby = open_until_there(several(replicated[1]), open_store)
+    standby = open_until_there(several(servers[1], options=options), open_store)
     until(lambda: standby.lookup(NAME) is not None)
     standby.close()
     return bindings
+
+
+@pytest.fixture(scope="module")
+def pair(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
+    """Two servers for all tests that leave both running. Each test has a schema of its own."""
+    with replication(made_cluster) as servers:
+        yield servers
+
+
+@pytest.fixture
+def options(pair: tuple[Cluster, Cluster]) -> Iterator[str]:
+    """The options of the URL of a new schema."""
+    yield "?" + pair[0].new_schema().partition("?")[2]
+    for server in pair:
+        server.signal_all(signal.SIGCONT)
+
+
+@pytest.fixture
+def bindings(pair: tuple[Cluster, Cluster], options: str, open_store: Callable[..., Bindings]) -> Bindings:
+    return open_both(pair, open_store, options)
 
 
 def open_until_there(url: str, open_store: Callable[..., Bindings]) -> Bindings:
@@ -111,8 +131,10 @@ class Pauses:
             last, self.longest = now, max(self.longest, now - last)
 
 
-def test_reads_continue_and_writes_wait_after_the_primary_is_killed(replicated, bindings) -> None:
-    primary, standby = replicated
+def test_reads_continue_and_writes_wait_after_the_primary_is_killed(
+    replicated: tuple[Cluster, Cluster], open_store: Callable[..., Bindings]
+) -> None:
+    bindings, (primary, standby) = open_both(replicated, open_store), replicated
     with Readers(bindings) as readers:
         until(lambda: readers.answers > 100)
         primary.signal_all(signal.SIGKILL)
@@ -131,8 +153,8 @@ def test_reads_continue_and_writes_wait_after_the_primary_is_killed(replicated, 
     assert readers.longest < LONGEST
 
 
-def test_all_operations_work_after_the_primary_returns(replicated, bindings) -> None:
-    primary, _ = replicated
+def test_all_operations_work_after_the_primary_returns(pair, bindings) -> None:
+    primary, _ = pair
     primary.signal_all(signal.SIGKILL)
     assert bindings.lookup(NAME) is not None
     assert not can_bind(bindings, OTHER)
@@ -141,13 +163,13 @@ def test_all_operations_work_after_the_primary_returns(replicated, bindings) -> 
     until(lambda: bindings.lookup(OTHER) is not None)
 
 
-def test_a_hanging_host_delays_readers_for_a_limited_time(replicated, bindings) -> None:
-    primary, _ = replicated
+def test_a_hanging_host_delays_readers_for_a_limited_time(pair, bindings) -> None:
+    primary, _ = pair
     with Readers(bindings) as readers:
-        until(lambda: readers.answers > 100)
+        until(lambda: readers.answers > 20)
         primary.signal_all(signal.SIGSTOP)
         answers = readers.answers
-        until(lambda: readers.answers > answers + 200)
+        until(lambda: readers.answers > answers + 40)
         with pytest.raises(BindingsUnavailable):
             bindings.bind(OTHER, "/x")
         primary.signal_all(signal.SIGCONT)
@@ -156,21 +178,21 @@ def test_a_hanging_host_delays_readers_for_a_limited_time(replicated, bindings) 
     assert readers.longest < LONGEST
 
 
-def test_lookups_fail_soon_if_every_host_hangs(replicated, bindings) -> None:
+def test_lookups_fail_soon_if_every_host_hangs(pair, bindings) -> None:
     assert bindings.lookup(NAME) is not None
-    for server in replicated:
+    for server in pair:
         server.signal_all(signal.SIGSTOP)
     start = time.monotonic()
     with pytest.raises(BindingsUnavailable):
         bindings.lookup(NAME)
     assert time.monotonic() - start < LONGEST
-    for server in replicated:
+    for server in pair:
         server.signal_all(signal.SIGCONT)
     until(lambda: bindings.lookup(NAME) is not None)
 
 
-def test_a_writer_waits_a_limited_time_for_a_hanging_host(replicated, bindings) -> None:
-    primary, _ = replicated
+def test_a_writer_waits_a_limited_time_for_a_hanging_host(pair, bindings) -> None:
+    primary, _ = pair
 
     def hang_while_writing() -> None:
         with bindings.store.transaction() as transaction:
@@ -185,10 +207,10 @@ def test_a_writer_waits_a_limited_time_for_a_hanging_host(replicated, bindings) 
     until(lambda: can_bind(bindings, OTHER))
 
 
-def test_a_snapshot_waits_a_limited_time_for_hanging_hosts(replicated, bindings) -> None:
+def test_a_snapshot_waits_a_limited_time_for_hanging_hosts(pair, bindings) -> None:
     def hang_while_looking() -> None:
         with bindings.store.snapshot() as snapshot:
-            for server in replicated:
+            for server in pair:
                 server.signal_all(signal.SIGSTOP)
             assert list(snapshot.bindings()) == []
 
@@ -196,7 +218,7 @@ def test_a_snapshot_waits_a_limited_time_for_hanging_hosts(replicated, bindings)
         BindingsUnavailable, match=r"the server does not answer; check that it runs and can be reached$"
     ):
         hang_while_looking()
-    for server in replicated:
+    for server in pair:
         server.signal_all(signal.SIGCONT)
     until(lambda: bindings.lookup(NAME) is not None)
 
@@ -214,10 +236,10 @@ def test_a_writer_waits_for_another_writer_while_the_server_runs(cluster, open_s
 
 
 def test_an_editor_reads_from_the_primary_what_a_delayed_standby_has_not_received(
-    replicated, bindings, open_store: Callable[..., Bindings]
+    pair, options: str, bindings: Bindings, open_store: Callable[..., Bindings]
 ) -> None:
-    primary, standby = replicated
-    first = open_store(several(standby, primary), create=False)
+    primary, standby = pair
+    first = open_store(several(standby, primary, options=options), create=False)
     with psycopg.connect(several(standby), autocommit=True) as connection:
         connection.execute("SELECT pg_wal_replay_pause()")
         assert first.bind(OTHER, "/other") == "bound"
@@ -236,8 +258,8 @@ def test_an_editor_reads_from_the_primary_what_a_delayed_standby_has_not_receive
 
 
 @pytest.mark.long
-def test_the_digest_tells_that_two_servers_can_be_written(bindings, replicated):
-    standby = replicated[1]
+def test_the_digest_tells_that_two_servers_can_be_written(replicated, open_store):
+    bindings, standby = open_both(replicated, open_store), replicated[1]
     [fact] = [each for each in digest.facts(bindings) if each.code == "servers"]
     assert (fact.problem, fact.number, fact.fix) == (False, 1, "")
     standby.promote()
