@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -41,7 +41,6 @@ from .versions import LACKING, VERSION_SQL, no_database, number_of, require_vers
 if TYPE_CHECKING:
     from sqlalchemy import Connection as CoreConnection
     from sqlalchemy import SelectBase
-    from sqlalchemy.sql.compiler import SQLCompiler
 
     from .name_ranges import DatabaseRanges
     from .snapshot import DatabaseSnapshot
@@ -100,7 +99,7 @@ class DatabaseStore:
         self._current = None if self._primary is None else Readers(self._primary, self._verify)
         self.lists = Lists(database.dialect_name, clock, limits)
         self._inserts: Inserts | None = None
-        self._compiled: dict[SelectBase, SQLCompiler] = {}
+        self._compiled: dict[SelectBase, tuple[str, Sequence[str], Mapping[str, Any]]] = {}
         self._closed = False
 
     def __str__(self) -> str:
@@ -275,10 +274,11 @@ class DatabaseStore:
         those of its parameters. Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
         """
         if query not in self._compiled:
-            self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
-        compiled = self._compiled[query]
-        arguments = {**compiled.params, **values}
-        text, parameters = str(compiled), tuple(arguments[name] for name in compiled.positiontup or ())
+            compiled = query.compile(dialect=self._database.engine.dialect)
+            self._compiled[query] = str(compiled), compiled.positiontup or (), compiled.params
+        text, names, constants = self._compiled[query]
+        arguments = {**constants, **values}
+        parameters = tuple(arguments[name] for name in names)
         if within is not None:
             driver: Any = within.connection.dbapi_connection
             return driver.execute(text, parameters).fetchall()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from flask import Response, after_this_request, g, request
@@ -67,9 +68,14 @@ def is_https() -> bool:
     """Return whether the browser uses https. If a proxy forwards http without reporting it, the settings decide."""
     if request.is_secure:
         return True
-    addresses = (site().settings.inspector, site().settings.prefix)
-    own = [urlsplit(address) for address in addresses if address]
-    return any(each.scheme == "https" and each.netloc.lower() == request.host.lower() for each in own)
+    settings = site().settings
+    return request.host.lower() in _https_hosts(settings.inspector, settings.prefix)
+
+
+@lru_cache(maxsize=16)
+def _https_hosts(*addresses: str | None) -> frozenset[str]:
+    own = (urlsplit(address) for address in addresses if address)
+    return frozenset(each.netloc.lower() for each in own if each.scheme == "https")
 
 
 def _name(name: str) -> str:

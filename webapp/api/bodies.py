@@ -9,10 +9,9 @@ from itertools import islice
 from typing import Any, NoReturn
 
 import jsonschema_rs
-from flask import Response, g, request
+from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from ...bindings.names.fields import Fields
 from ...bindings.names.operation import list_requestable
 from ...identifiers.text import display
 from .. import errors
@@ -66,11 +65,6 @@ def _leave_out_empty(value: Any) -> None:
         elif name == "names" and isinstance(each, list):
             for row in each:
                 _leave_out_empty(row)
-
-
-def remember_fields(item: int | None, fields: Fields) -> None:
-    """Note the values of a name and its position in the body. A problem document then lists all that are wrong."""
-    g.setdefault("ararat_fields", []).append((item, fields))
 
 
 def read_bytes(limit: int) -> bytes:

@@ -48,7 +48,15 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     Addressed(name='ark:12345/a/history', operation=None)
     """
     target = _target(environ, base)
-    found = _split_path(target.path[len(base) :])
+    below = target.path[len(base) :]
+    first, _, last = below.partition("/")
+    if ":" in first:
+        name, _, last = below.rpartition("/")
+        found = Addressed(name, last) if last in OPERATIONS else Addressed(below, None)
+    elif last and last not in OPERATIONS:
+        raise NotFound
+    else:
+        found = Addressed(_decode(first), last or None)
     _require_exact(target, found.name)
     return found
 
@@ -98,16 +106,6 @@ def _require_exact(target: Target, name: str) -> None:
             "Use a server of the list in docs/request-targets.md, or send the name in the body of POST /api/v1/names."
         )
         raise HTTPRefusal(400, "path-inexact", sentence)
-
-
-def _split_path(below: str) -> Addressed:
-    first, _, last = below.partition("/")
-    if ":" in first:
-        name, _, last = below.rpartition("/")
-        return Addressed(name, last) if last in OPERATIONS else Addressed(below, None)
-    if last and last not in OPERATIONS:
-        raise NotFound
-    return Addressed(_decode(first), last or None)
 
 
 def _decode(text: str) -> str:

@@ -57,9 +57,7 @@ def require_session() -> AnyResponse | None:
     return None
 
 
-@blueprint.teardown_request
-def _read_any(_: BaseException | None) -> None:
-    read_current(False)
+blueprint.teardown_request(lambda _: read_current(False))
 
 
 @blueprint.context_processor

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ....identifiers.text import display
 from ...names.actor import Actor
@@ -53,8 +53,9 @@ def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | 
         for name, outcome in outcomes
     ]
     # PostgreSQL answers each statement, so a statement for each row would take longer.
+    driver: Any = connection.connection.dbapi_connection
     for statement, parameters in _insert(connection.dialect).of(rows):
-        connection.exec_driver_sql(statement, parameters)
+        driver.execute(statement, parameters)
 
 
 @lru_cache(maxsize=8)

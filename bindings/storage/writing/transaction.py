@@ -184,9 +184,10 @@ def _begun(database: Database, *, is_large: bool) -> tuple[CoreConnection, dict[
 
 
 def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
-    if connection.dialect.name == "sqlite":
-        return {row[0]: row[1] for row in connection.exec_driver_sql(_FACTS)}
     driver: Any = connection.connection.dbapi_connection
+    if connection.dialect.name == "sqlite":
+        connection.begin()
+        return dict(driver.execute(_FACTS))
     facts = {row[0]: row[1] for row in connection.exec_driver_sql(_SERVER_FACTS)}
     driver.backend, driver.is_large = int(facts["process"]), is_large
     return facts
@@ -416,7 +417,9 @@ class Transaction:
         self._insert(new, [] if changed or deleted else events)
         if self.counted_to is not None and (changed or deleted):
             self._count_added()
-        if changed:
+        if len(changed) == 1:
+            self.driver.execute(self._statements.update, changed[0])
+        elif changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
         if deleted:
             self._has_deleted = True

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response, g, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from ....bindings import changes
@@ -206,7 +206,8 @@ def _fields(given: dict[str, Any], item: int | None = None) -> Fields:
     if "embargo" in given:
         given["embargo"] = given["embargo"] or ""
     fields = Fields(**given)
-    bodies.remember_fields(item, fields)
+    # A problem document lists all values that are wrong, each with the position of its name in the body.
+    g.setdefault("ararat_fields", []).append((item, fields))
     return fields
 
 
