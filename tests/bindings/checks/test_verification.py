@@ -22,6 +22,7 @@ from ararat.bindings.names.errors import UnreadableBinding
 from ararat.bindings.open import open_file
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.bindings.storage.tables import triggers
+from ararat.bindings.storage.tables.keys import index_key
 from ararat.cli import main
 from ararat.middleware import mint
 
@@ -157,6 +158,18 @@ def test_verify_compares_other_records_with_their_history(
 def test_verify_reports_a_key_of_another_name(full: Bindings) -> None:
     execute(full, "UPDATE events SET long_identifier = 'ark:12345/z' WHERE long_identifier IS NOT NULL")
     assert "key-wrong" in [code for _, code in found(full)]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"), [(LONG, LONG), ("ark:12345/z", index_key(LONG))], ids=["its name", "another name"]
+)
+def test_verify_names_a_long_name_that_agrees_with_its_key(full: Bindings, recorded: str, expected: str) -> None:
+    execute(
+        full,
+        f"UPDATE events SET long_identifier = '{recorded}' WHERE long_identifier IS NOT NULL",
+        "DELETE FROM bindings WHERE long_identifier IS NOT NULL",
+    )
+    assert (expected, "binding-missing") in found(full)
 
 
 def test_verify_reports_missing_and_disabled_triggers(bindings: Bindings) -> None:

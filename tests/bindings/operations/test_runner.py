@@ -15,11 +15,14 @@ from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.selection import select
 from ararat.bindings.operations import edits, job_names, pace
+from ararat.bindings.operations.departure import depart
 from ararat.bindings.operations.job_names import JobNames
 from ararat.bindings.operations.plan import BulkResult, Plan
+from ararat.bindings.operations.relocation import relocate_prefix, set_passthrough
 from ararat.bindings.operations.runner import Hooks, OperationRun, stop_operation
 from ararat.bindings.operations.selected import change_selected
 from ararat.bindings.operations.undo import undo_operation, undo_plan
+from ararat.bindings.operations.withdrawal import restore_below, restore_withdrawn, withdraw_below
 
 NAMES = [f"ark:12345/x5{number}" for number in range(5)]
 RESERVED = NAMES[3:]
@@ -295,6 +298,50 @@ def test_names_are_withdrawn_for_any_successor_that_one_name_can_have(bindings: 
     is_test = successor.startswith("ark:99999/")
     result = change_selected(bindings, "withdraw", {"successor": successor}, select(prefix=NAMES[0]))
     assert (result.written, result.refusals) == ((False, 1) if is_test else (True, 0))
+
+
+BELOW = "ark:12345/x9"
+ACTS: dict[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
+    "relocate": (lambda each, **how: relocate_prefix(each, "old.example", "new.example", **how), None),
+    "set passthrough": (lambda each, **how: set_passthrough(each, BELOW, True, **how), None),
+    "withdraw below": (lambda each, **how: withdraw_below(each, BELOW, **how), None),
+    "restore below": (lambda each, **how: restore_below(each, BELOW, **how), lambda each: withdraw_below(each, BELOW)),
+    "restore withdrawn": (
+        lambda each, **how: restore_withdrawn(each, 1, **how),
+        lambda each: withdraw_below(each, BELOW),
+    ),
+    "edit": (
+        lambda each, **how: change_selected(
+            each, "edit", {"fields": {"metadata": {"who": "Noah"}}}, select(prefix=BELOW), **how
+        ),
+        None,
+    ),
+    "undo": (lambda each, **how: undo_operation(each, 1, **how), lambda each: withdraw_below(each, BELOW)),
+    "depart": (lambda each, **how: depart(each, BELOW, "https://other.example", **how), None),
+}
+
+
+@pytest.mark.parametrize("how", [{}, {"atomic": False}, {"atomic": True}], ids=["default", "blocks", "atomic"])
+@pytest.mark.parametrize("act", ACTS)
+def test_each_act_is_written_in_blocks_unless_it_is_atomic(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, act: str, how: dict[str, bool]
+) -> None:
+    for number in range(3):
+        bindings.bind(f"{BELOW}/{number}", f"https://old.example/{number}")
+    do, before = ACTS[act]
+    if before is not None:
+        before(bindings)
+    at_once: list[str] = []
+    original = OperationRun.at_once
+
+    def counted(run: OperationRun[Any], **others: Any) -> Any:
+        at_once.append(act)
+        return original(run, **others)
+
+    monkeypatch.setattr(OperationRun, "at_once", counted)
+    result = do(bindings, **how)
+    assert (result.written, result.counts.total()) == (True, 3)
+    assert bool(at_once) == how.get("atomic", False)
 
 
 def test_more_names_than_the_maximum_are_refused(filled: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
