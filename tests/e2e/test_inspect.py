@@ -17,16 +17,17 @@ HEBREW = "ark:12345/\u05e9\u05dc\u05d5\u05dd/ab\u0645\u0631\u062d\u0628\u0627.\u
 
 @pytest.fixture
 def inspect(page: Page):
-    """inspect(text) pastes a text into the box of a new page, presses Enter, and returns the result."""
+    """inspect(text) pastes a text into the box of the page, presses Enter, and returns the result."""
+    answer = page.locator("#answer")
 
     def ask(text: str) -> Locator:
-        page.goto("/")
+        answer.evaluate("one => one.replaceChildren()")
         page.locator("#q").fill(text)
         page.locator("#q").press("Enter")
-        answer = page.locator("#answer")
         expect(answer.locator(".card, .found").first).to_be_visible()
         return answer
 
+    page.goto("/")
     return ask
 
 
@@ -121,6 +122,17 @@ def test_a_bidi_override_does_not_change_its_surroundings(page, inspect):
     )
 
 
+# The width of the text of the segments in one piece.
+PLAIN_WIDTH = """all => {
+    const line = document.createElement("li"), text = document.createElement("bdi");
+    for (const each of all.querySelectorAll("li > bdi")) text.append(each.textContent);
+    line.style.cssText = "position: absolute; white-space: nowrap; max-width: none";
+    line.append(text);
+    all.append(line);
+    const width = line.getBoundingClientRect().width;
+    line.remove();
+    return width;
+}"""
 LABELLED = (
     "urn:isbn:0451450523",
     "urn:ab:c",
@@ -131,29 +143,18 @@ LABELLED = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_segments_have_no_gaps_and_the_width_of_plain_text(page, inspect, scheme):
-    page.emulate_media(color_scheme=scheme)
+def test_segments_have_no_gaps_and_the_width_of_plain_text(page, inspect):
     page.set_viewport_size({"width": 1180, "height": 900})
     for text in LABELLED:
-        answer = inspect(text)
-        found = boxes(answer.locator(".segments > li"))
-        assert len(found) > 3, text
-        gaps = [second[0] - first[2] for first, second in pairwise(found)]
-        assert max(map(abs, gaps)) <= 0.1, text
-        plain = answer.locator(".segments").evaluate(
-            """all => {
-                const line = document.createElement("li"), text = document.createElement("bdi");
-                for (const each of all.querySelectorAll("li > bdi")) text.append(each.textContent);
-                line.style.cssText = "position: absolute; white-space: nowrap; max-width: none";
-                line.append(text);
-                all.append(line);
-                const width = line.getBoundingClientRect().width;
-                line.remove();
-                return width;
-            }"""
-        )
-        assert abs(found[-1][2] - found[0][0] - plain) <= 1, text
+        segments = inspect(text).locator(".segments")
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = boxes(segments.locator("> li"))
+            assert len(found) > 3, text
+            gaps = [second[0] - first[2] for first, second in pairwise(found)]
+            assert max(map(abs, gaps)) <= 0.1, (text, scheme)
+            plain = segments.evaluate(PLAIN_WIDTH)
+            assert abs(found[-1][2] - found[0][0] - plain) <= 1, (text, scheme)
 
 
 def test_right_to_left_segments_are_in_logical_order(inspect):
@@ -206,15 +207,24 @@ def test_nothing_overlaps_or_overflows_at_320_pixels(page, inspect):
         assert all(box[2] <= 320 for box in boxes(inside)), ascii(text)
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect, width):
+WIDTHS = (390, 1440)
+
+
+def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect):
     texts = {"ark:12345/a\u202eb": "#i1 table", "urn:example:maps/17": "#i2 table"}
-    page.set_viewport_size({"width": width, "height": 900})
+
+    def shown(table: Locator) -> list[str]:
+        found = []
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            found.append(table.last.inner_text())
+        return found
+
     alone = []
     for text in texts:
         answer = inspect(text)
         answer.locator(".more > details:has(table) > summary").last.click()
-        alone.append(answer.locator(".more table").last.inner_text())
+        alone.append(shown(answer.locator(".more table")))
     answer = inspect("\n".join(texts))
     fonts = "all => [...new Set(all.map(one => getComputedStyle(one).fontFamily.includes('monospace')))]"
     assert answer.locator("td[id] + td > a").evaluate_all(fonts) == [True]
@@ -224,19 +234,18 @@ def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect, width)
         card = answer.locator(f"#i{number}")
         card.locator(".depth > summary").click()
         # The heading of a closed line and its number are in one line.
-        for line in card.locator(".depth > details > summary:has(span)").all():
-            heading, count = (boxes(line.locator(part))[0] for part in ("h3", "span"))
-            assert count[1] < heading[3]
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            for line in card.locator(".depth > details > summary:has(span)").all():
+                heading, count = (boxes(line.locator(part))[0] for part in ("h3", "span"))
+                assert count[1] < heading[3]
         card.locator(".depth > details:has(table) > summary").last.click()
-        assert answer.locator(table).last.inner_text() == alone[number - 1]
+        assert shown(answer.locator(table)) == alone[number - 1]
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_a_long_identifier_leaves_room_for_the_result_and_the_link(page, inspect, width):
-    page.set_viewport_size({"width": width, "height": 900})
+def test_a_long_identifier_leaves_room_for_the_result_and_the_link(page, inspect):
     texts = ("ark:12345/" + "x" * 90, "ark:12345/" + "\u0645\u062e\u0637-" * 22, "https://n2t.net/ark:12148/bpt6k1")
     answer = inspect("\n".join(texts))
-    assert all(box[2] <= width for box in boxes(answer.locator("tbody td")))
     first_line = """all => all.map(one => {
       const text = document.createRange();
       text.selectNodeContents(one);
@@ -245,7 +254,10 @@ def test_a_long_identifier_leaves_room_for_the_result_and_the_link(page, inspect
     # The identifier begins beside the marker of the row.
     links = answer.locator("td[id] + td > a")
     expect(links).to_have_count(len(texts))
-    assert all(offset < 8 for offset in links.evaluate_all(first_line))
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert all(box[2] <= width for box in boxes(answer.locator("tbody td")))
+        assert all(offset < 8 for offset in links.evaluate_all(first_line))
 
 
 HOSTILE = (

@@ -143,6 +143,8 @@ def test_a_part_and_its_row_are_linked(page, inspect):
     expect(page.locator(".segments li:target")).to_contain_text("mp-39n")
 
 
+# tests/webapp/views/test_inspect.py sends as many without a browser.
+@pytest.mark.long
 def test_a_million_bytes_are_answered(page, inspect):
     text = ("ark:12345/x8rd4 and so on " * 40_330)[: 2**20 - 8]
     page.goto("/")

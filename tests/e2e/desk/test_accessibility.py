@@ -67,9 +67,17 @@ def fits(page: Page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth") == 320
 
 
+ALL = (*PAGES, *OTHERS)
+
+
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("pages", [PAGES, pytest.param(OTHERS, marks=pytest.mark.long)], ids=["some", "others"])
-def test_pages_have_no_findings_and_are_narrow(served: Server, page_watch: Any, pages: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("pages", "dark"),
+    [pytest.param(PAGES, PAGES[3:5], id="some"), pytest.param(ALL, ALL, id="all", marks=pytest.mark.long)],
+)
+def test_pages_have_no_findings_and_are_narrow(
+    served: Server, page_watch: Any, pages: tuple[str, ...], dark: tuple[str, ...]
+) -> None:
     page_watch.expect("404")
     page_watch.expect("does not conform to the required format")
     page = served.open_page("ada")
@@ -78,6 +86,10 @@ def test_pages_have_no_findings_and_are_narrow(served: Server, page_watch: Any, 
         assert fits(page), address
         page.set_viewport_size({"width": 1100, "height": 800})
         scan(page)
+        if address in dark:
+            page.emulate_media(color_scheme="dark")
+            scan(page, "color-contrast")
+            page.emulate_media(color_scheme="light")
 
 
 @pytest.mark.long
@@ -100,19 +112,6 @@ def test_results_of_forms_have_no_findings(served: Server, page_watch: Any) -> N
     expect(page.get_by_role("heading", level=1)).to_have_text("The record was changed in the meantime")
     scan(page)
     assert fits(page)
-
-
-@pytest.mark.timeout(180)
-@pytest.mark.parametrize(
-    "pages", [pytest.param(PAGES[3:5], id="some"), pytest.param((*PAGES, *OTHERS), id="all", marks=pytest.mark.long)]
-)
-def test_dark_pages_have_enough_contrast(served: Server, page_watch: Any, pages: tuple[str, ...]) -> None:
-    page_watch.expect("404")
-    page_watch.expect("does not conform to the required format")
-    page = served.open_page("ada", color_scheme="dark")
-    for address in pages:
-        page.goto(address)
-        scan(page, "color-contrast")
 
 
 def test_forced_colours_keep_what_colours_mean(served: Server) -> None:
