@@ -173,8 +173,7 @@ def require_few(count: int) -> None:
 
 def require_distinct(name_changes: Sequence[NameChange]) -> None:
     """Raise :class:`BindingError` with the code ``name-twice`` if two of ``name_changes`` concern the same name."""
-    if len(name_changes) > 1:
-        key, count = Counter(each.key for each in name_changes).most_common(1)[0]
+    for key, count in Counter(each.key for each in name_changes).most_common(1):
         if count > 1:
             raise BindingError("name-twice", identifier=key)
 

@@ -418,8 +418,9 @@ class Bindings:
         :class:`BindingError` with the code ``changes-count`` or ``name-twice``, and the errors of the changes.
         """
         who = Actor.of(actor)
-        changes.require_few(len(name_changes))
-        changes.require_distinct(name_changes)
+        if len(name_changes) > 1:
+            changes.require_few(len(name_changes))
+            changes.require_distinct(name_changes)
         changes.require_granted(name_changes, who)
         results: list[ChangeResult] = []
         similar: dict[str, str] = {}

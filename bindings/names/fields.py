@@ -92,15 +92,12 @@ class Fields(NamedTuple):
         """Check the fields for a name, and return them in stored form with its key. The default kind is "located", or
         "described" without a target. Raises :class:`BindingError` if the name cannot be bound or a field is not valid.
         """
-        return self._check(assignable(identifier, rules), identifier)
+        return self.for_key(assignable(identifier, rules), identifier)
 
-    def for_key(self, key: str) -> Fields:
+    def for_key(self, key: str, identifier: Name | None = None) -> Fields:
         """Check the fields for a recorded name, and return them in stored form. Raises :class:`BindingError` for a
-        wrong one.
+        wrong one. ``identifier`` is the name as written, for its spelling.
         """
-        return self._check(key, None)
-
-    def _check(self, key: str, identifier: Name | None) -> Fields:
         request = self if self.kind else self._replace(kind="described" if self.target is None else "located")
         # An import does this for each row, so the values are found by their places.
         values: list[Any] = [*request]

@@ -163,7 +163,7 @@ class ThreadSlots:
     def in_use(self, work: Work | None = None) -> int:
         """Return the number of occupied slots of this kind of work; None means all kinds."""
         with self._lock:
-            return len(self._of(work))
+            return sum(work in (None, each.work) for each in self._held.values())
 
     def acquire(
         self,
@@ -209,7 +209,7 @@ class ThreadSlots:
         together, _, kinds = _limits(self.number)
         limit = kinds[work] if most is None else min(kinds[work], most)
         with self._lock:
-            same = self._of(work)
+            same = [each for each in self._held.values() if each.work == work]
             if each is not None and sum(other.client == held.client for other in same) >= each:
                 return Busy("busy-client", f"you already have {each} running {work}, which is the limit")
             waiting = sum(other.work not in _APART for other in self._held.values())
@@ -223,12 +223,9 @@ class ThreadSlots:
             self._held.pop(name, None)
         self.pages.resume(page)
 
-    def _of(self, work: Work | None) -> list[_Held]:
-        return [each for each in self._held.values() if work in (None, each.work)]
-
     def _last_began(self, work: Work) -> float:
         with self._lock:
-            return max((each.began for each in self._of(work)), default=0.0)
+            return max((each.began for each in self._held.values() if each.work == work), default=0.0)
 
 
 @dataclass(eq=False, slots=True)
