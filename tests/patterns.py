@@ -206,6 +206,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("bindings/names/metadata/personal_data.py", "each"): lambda: personal_data._NUMBERS,
         ("bindings/names/policy.py", "matcher"): lambda: _policy("uuid"),
         ("bindings/names/prefixes/character_sets.py", "wrong"): lambda: [character_sets._others("0-9")],
+        ("bindings/names/targets.py", "_lines_of(first[0])"): lambda: [targets._lines_of("https://example.org")],
         ("bindings/names/validation.py", "_CONTROL_IN_LINE if lines else _CONTROL"): _of("[\x00-\x1f]"),
         ("bindings/tables/delimited.py", "one"): _of('"(?:[^"]|"")*+"|[^",\r\n][^,\r\n]*+|'),
         ("bindings/tables/formulas.py", "suspect"): lambda: [formulas._SUSPECT, formulas._SUSPECT_ASCII],

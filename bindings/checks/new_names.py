@@ -99,6 +99,43 @@ class ComparedName(NamedTuple):
         return cls(after.identifier, None, after.resource, is_new=False, shared=shared)
 
 
+class TypingErrors(NamedTuple):
+    """The probable typing errors of several new names: the candidates for each by its check character (``right``) and
+    by similarity, and those of them that are ``recorded``, or are one of these names.
+    """
+
+    patterns: Sequence[Pattern]
+    right: Mapping[str, list[str]]
+    similar: Mapping[str, list[str]]
+    recorded: Collection[str]
+
+    @classmethod
+    def of(cls, recorded: RecordedNames, patterns: Sequence[Pattern], names: Iterable[str]) -> TypingErrors:
+        """Find those of the ARKs and NBNs of ``names``."""
+        keys = [key for key in names if key.startswith(("ark:", "urn:nbn:"))]
+        right: dict[str, list[str]] = {}
+        compared: list[str] = []
+        for key in keys:
+            is_urn = key.startswith("urn:")
+            if (patterns or is_urn) and corrections.is_mistyped(key, patterns):
+                right[key] = corrections.corrections(key, patterns) if len(right) < _MOST_CORRECTED else []
+            elif not is_urn and not (patterns and corrections.has_check_character(key, patterns)):
+                compared.append(key)
+        if len(keys) > _FEW:
+            numbered = _numbered_apart(compared, recorded, keys)
+            similar = {key: _transpositions(key) for key in compared if key.rstrip(_DIGITS) not in numbered}
+        else:
+            branches = _branches(compared, recorded, keys)
+            similar = {key: [*_transpositions(key), *_similar(key, places)] for key, places in branches.items()}
+        candidates = {other for others in (*right.values(), *similar.values()) for other in others}
+        found = recorded.of(candidates) | candidates.intersection(keys) if candidates else _NO_NAMES
+        return cls(patterns, right, similar, found)
+
+    def concerns(self, key: str) -> bool:
+        """Return whether a name is probably mistyped."""
+        return key in self.right or any(each in self.recorded and each != key for each in self.similar.get(key, ()))
+
+
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings of :func:`warnings_about` for each name before it is recorded, in order. They are empty for
     a table file.
@@ -116,17 +153,19 @@ def warnings_inside(
     names: Sequence[ComparedName],
     recorded: RecordedNames | None = None,
     fetch: Callable[[list[str]], Mapping[str, Binding]] | None = None,
+    errors: TypingErrors | None = None,
 ) -> list[list[NameWarning]]:
     """Return the warnings of :func:`warnings_about` for each name that a transaction records. ``recorded`` looks names
-    up, and ``fetch`` returns their bindings, by default those of the database. For an actor who cannot read reserved
-    names, there are none about other names.
+    up, and ``fetch`` returns their bindings, by default those of the database. ``errors`` are those of these and other
+    names. For an actor who cannot read reserved names, there are none about other names.
     """
     if not transaction.actor.reads_reserved or not any(each.is_new or each.shared for each in names):
         # A warning can name a reserved name.
         return [_of_values(each) for each in names]
     records = transaction.prefixes()
-    patterns = [*transaction.patterns(), *records.patterns]
-    return warnings_about(recorded or transaction.recorded, records, patterns, names, fetch or transaction.look_up)
+    patterns = [*transaction.patterns(), *records.patterns] if errors is None else []
+    recorded = recorded or transaction.recorded
+    return warnings_about(recorded, records, patterns, names, fetch or transaction.look_up, errors)
 
 
 def note_warnings(transaction: Transaction, *, shared: bool = True) -> None:
@@ -154,9 +193,10 @@ def warnings_about(
     patterns: Sequence[Pattern],
     names: Sequence[ComparedName],
     fetch: Callable[[list[str]], Mapping[str, Binding]],
+    errors: TypingErrors | None = None,
 ) -> list[list[NameWarning]]:
     """Return the warnings about probable mistakes in new names, one list for each name. The names can be recorded
-    already.
+    already. ``errors`` are by default those of these names.
 
     - ``check-character``: the check character of the name is wrong.
     - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: prefixes have records, and none of them fits.
@@ -167,10 +207,7 @@ def warnings_about(
     - The codes of :func:`~ararat.bindings.names.naming.warnings_about` and :func:`~.plausibility.target_warnings`.
     """
     new = [each for each in names if each.is_new]
-    named = [each.key for each in new if each.is_typed and each.key.startswith(("ark:", "urn:nbn:"))]
-    right, similar = _candidates(named, patterns, recorded)
-    candidates = {other for others in (*right.values(), *similar.values()) for other in others}
-    recorded_keys = recorded.of(candidates) | candidates.intersection(named) if candidates else _NO_NAMES
+    errors = errors or TypingErrors.of(recorded, patterns, [each.key for each in new if each.is_typed])
     urns = [each.key for each in new if each.key.startswith("urn:")]
     cases = _in_other_case(recorded, urns) if urns else {}
     shared = find_shared(
@@ -185,7 +222,7 @@ def warnings_about(
         keys_only=True,
     )
     result: list[list[NameWarning]] = []
-    is_name_compared = bool(recorded_keys or records.prefixes or right)
+    is_name_compared = bool(errors.recorded or records.prefixes or errors.right)
     for place, each in enumerate(names):
         warnings: list[NameWarning] = []
         if each.is_new:
@@ -196,11 +233,20 @@ def warnings_about(
                 warnings.append(NameWarning("name-case", naming.why_similar_in_case(min(others))))
             # A name that will be minted cannot be mistyped.
             if is_name_compared and each.key:
-                warnings += _of_name(each.key, records, patterns, right, similar, recorded_keys)
+                warnings += _of_name(each.key, records, errors)
         if shared and place in shared:
             warnings += _of_shared(each, shared[place])
         result.append(warnings + _of_values(each))
     return result
+
+
+def marked(spellings: Sequence[str]) -> list[int]:
+    """Return the places of names with a character of which :func:`.naming.warnings_about` can warn. None has a line
+    feed.
+    """
+    if _UNMARKED_LINES.fullmatch("\n".join(spellings)):
+        return []
+    return [place for place, each in enumerate(spellings) if _UNMARKED.fullmatch(each) is None]
 
 
 def _in_other_case(recorded: RecordedNames, urns: Sequence[str]) -> dict[str, set[str]]:
@@ -266,25 +312,6 @@ def warnings_of_successor(
         successor=validation.quote(successor, 100),
     )
     return [NameWarning("successor-circle", message)]
-
-
-def _candidates(
-    keys: Collection[str], patterns: Sequence[Pattern], recorded: RecordedNames
-) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Return the names that each of these can be a typing error of: by check character, and by similarity."""
-    right: dict[str, list[str]] = {}
-    compared: list[str] = []
-    for key in keys:
-        is_urn = key.startswith("urn:")
-        if (patterns or is_urn) and corrections.is_mistyped(key, patterns):
-            right[key] = corrections.corrections(key, patterns) if len(right) < _MOST_CORRECTED else []
-        elif not is_urn and not (patterns and corrections.has_check_character(key, patterns)):
-            compared.append(key)
-    if len(keys) > _FEW:
-        numbered = _numbered_apart(compared, recorded, keys)
-        return right, {key: _transpositions(key) for key in compared if key.rstrip(_DIGITS) not in numbered}
-    branches = _branches(compared, recorded, keys)
-    return right, {key: [*_transpositions(key), *_similar(key, places)] for key, places in branches.items()}
 
 
 def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> set[str]:
@@ -381,6 +408,7 @@ def _branches(keys: Iterable[str], recorded: RecordedNames, others: Collection[s
 
 _UNMARKED = re.compile("ark:/?[0-9A-Za-z/]+")
 """A name without a character of which :func:`.naming.warnings_about` warns."""
+_UNMARKED_LINES = re.compile(f"{_UNMARKED.pattern}(?:\n{_UNMARKED.pattern})*+")
 _DIGITS = "0123456789"
 _MOST_KINDS = 20
 """The number of kinds of numbered names, such as ark:12345/x…, up to which they are looked for."""
@@ -391,22 +419,16 @@ _LETTER = re.compile("[A-Za-z]")
 _LETTERS_AND_DIGITS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstuvwxyz"))
 
 
-def _of_name(
-    key: str,
-    records: PrefixRecords,
-    patterns: Sequence[Pattern],
-    right: Mapping[str, list[str]],
-    similar: Mapping[str, list[str]],
-    recorded_keys: Collection[str],
-) -> Iterator[NameWarning]:
-    if other := next((each for each in right.get(key, ()) if each in recorded_keys and each != key), None):
+def _of_name(key: str, records: PrefixRecords, errors: TypingErrors) -> Iterator[NameWarning]:
+    recorded = errors.recorded
+    if other := next((each for each in errors.right.get(key, ()) if each in recorded and each != key), None):
         message = Translatable(
             "the check character of the name is wrong: %(other)s is recorded", other=validation.quote(other, 100)
         )
         yield NameWarning("check-character", message)
-    elif key in right and (expected := corrections.expected_character(key, patterns)):
+    elif key in errors.right and (expected := corrections.expected_character(key, errors.patterns)):
         yield NameWarning("check-character", corrections.why_mistyped(expected))
-    elif other := next((each for each in similar.get(key, ()) if each in recorded_keys and each != key), None):
+    elif other := next((each for each in errors.similar.get(key, ()) if each in recorded and each != key), None):
         message = Translatable(
             "the name differs by one typing error from the recorded name %(other)s", other=validation.quote(other, 100)
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html.entities import html5
 from urllib.parse import parse_qsl, urlsplit
@@ -57,6 +57,17 @@ def target_warnings(target: str | None) -> list[NameWarning]:
     # A quick check, because an import calls the function for each row: most targets have none of these.
     has_mark = "?" in target or ";" in target or "(" in target or target.find("://", len("https:")) > 0
     return list(_warnings_of(target)) if has_mark or _is_suspect(target[: target.find("/", 9) + 1 or None]) else []
+
+
+def suspects(targets: Sequence[str]) -> list[int]:
+    """Return the places of stored ``targets`` of which :func:`target_warnings` warns."""
+    lines = "\n" + "\n".join(targets)
+    origin = targets[0][: targets[0].find("/", 9) + 1] if targets else ""
+    # Most tables have targets of one site, without such parts.
+    is_of_site = lines.count("://") == len(targets) == lines.count(f"\n{origin}")
+    if origin and is_of_site and not ("?" in lines or ";" in lines or "(" in lines or _is_suspect(origin)):
+        return []
+    return [place for place, target in enumerate(targets) if target_warnings(target)]
 
 
 # The targets of a table have few hosts.

@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 from ..names.assignment import Change
 from ..names.errors import BindingsUnavailable
+from ..storage.rows import NewNames
 from ..system.files import write_remedy
 from ..tables.columns import Row
 from ..tables.other_rows import OtherRow
-
-_ROWS_OF_PART = 100
 
 
 class DecidedBlock(NamedTuple):
@@ -25,14 +24,14 @@ class DecidedBlock(NamedTuple):
 
     - ``changes``: the changes of names, each with the revision before (0 for a new name), and its source; by actor.
     - ``others``: the rows that are not names, such as rules.
-    - ``new``: further new names by actor: the row of each for the database, and its source.
+    - ``new``: further new names by actor.
     """
 
     rows: int
     counts: dict[str, int]
     changes: list[tuple[str | None, list[tuple[Change, int, str]]]]
     others: list[tuple[Row, OtherRow]]
-    new: list[tuple[str | None, list[tuple[list[Any], str]]]] = []  # noqa: RUF012  nothing is added
+    new: list[tuple[str | None, NewNames]] = []  # noqa: RUF012  nothing is added
 
 
 class DecidedBlocks:
@@ -41,7 +40,7 @@ class DecidedBlocks:
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115  close() closes it
         self._end = 0
-        # Of each block: its place, the length of its decisions without the new names, and those of parts of these.
+        # Of each block: its place, the length of its decisions without the new names, and those of each actor's.
         self._places: list[tuple[int, list[int]]] = []
 
     def __len__(self) -> int:
@@ -52,11 +51,11 @@ class DecidedBlocks:
         stored = BytesIO()
         _Pickler(stored, pickle.HIGHEST_PROTOCOL).dump(block._replace(new=[]))
         ends = [0, stored.tell()]
-        # Rows for the database have texts and numbers only, which marshal writes and reads in a tenth of the time.
-        for actor, rows in block.new:
-            for first in range(0, len(rows), _ROWS_OF_PART):
-                marshal.dump((actor, rows[first : first + _ROWS_OF_PART]), stored)
-                ends.append(stored.tell())
+        # Columns for the database have texts only, which marshal writes and reads in a tenth of the time.
+        for actor, new in block.new:
+            columns: Any = new.columns
+            marshal.dump((actor, new.shared, columns, [*new.sources], dict(new.elements)), stored)
+            ends.append(stored.tell())
         try:
             self._file.seek(self._end)
             self._file.write(stored.getbuffer())
@@ -68,27 +67,20 @@ class DecidedBlocks:
 
     def get(self, number: int) -> DecidedBlock:
         """Return the decisions about the block ``number``, from 0."""
-        new: list[tuple[str | None, list[tuple[list[Any], str]]]] = []
-        for actor, rows in self.new(number):
-            if new and new[-1][0] == actor:
-                new[-1][1].extend(rows)
-            else:
-                new.append((actor, rows))
-        return self._without_new(number)._replace(new=new)
+        return self._without_new(number)._replace(new=[*self.new(number)])
 
     def changes(self, number: int) -> Iterator[Change]:
         """Return the changes of a block, without its further new names."""
         return (change for _, several in self._without_new(number).changes for change, _, _ in several)
 
-    def new(self, number: int) -> Iterator[tuple[str | None, list[tuple[list[Any], str]]]]:
-        """Return the further new names of a block by actor as :class:`DecidedBlock` has them, in parts: only one part
-        is in memory.
-        """
+    def new(self, number: int) -> Iterator[tuple[str | None, NewNames]]:
+        """Yield the further new names of a block by actor."""
         place, (length, *lengths) = self._places[number]
         place += length
         for each in lengths:
             self._file.seek(place)
-            yield marshal.loads(self._file.read(each))  # noqa: S302  a file of this process, which has no name
+            actor, *new = marshal.loads(self._file.read(each))  # noqa: S302  a file of this process, without a name
+            yield actor, NewNames(*new)
             place += each
 
     def _without_new(self, number: int) -> DecidedBlock:

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..checks import new_names
 from ..checks.new_names import ComparedName
-from ..checks.shared_values import NewValues, title_in
 from ..collection import Bindings
 from ..names import assignment, naming, validation
 from ..names.actor import Actor
 from ..names.assignment import Change
-from ..names.binding import NOTHING, Binding, rfc3339
+from ..names.binding import Binding, rfc3339
 from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
 from ..names.metadata import folding, personal_data
@@ -28,24 +28,27 @@ from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
 from ..operations import pace
 from ..operations.progress import RunProgress
 from ..operations.runner import Source, SourceBlock, Written
-from ..storage.rows import date_again
 from ..storage.spill import SeenNames
 from ..tables import columns as rows
 from ..tables import other_rows, wrong_text
 from ..tables.columns import Row
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_stream import ReadAs
+from . import plain_warnings
 from .checked_names import CheckedNames
 from .decided_blocks import DecidedBlock, DecidedBlocks
 from .keyed_rows import KeyedRows, Mint, repeated_keys
 from .other_records import record_row
-from .plain_rows import PlainName, PlainRows
+from .plain_rows import PlainNames, PlainRows
 from .summary import MAX_LISTED, Effect, Expect, ImportEffect, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ..storage.writing.transaction import Transaction
+
+RowRequest = Fields | OtherRow | BindingError
+"""The values of a row, or why it is refused."""
 
 _CHANGED = "changed"
 _MOST_TARGETS = 100_000
@@ -244,10 +247,11 @@ class TableRows(Source[Summary]):
             return None
         if block.new and transaction.has_deleted:
             return None
-        keys = {change.after.identifier: before for _, each in block.changes for change, before, _ in each}
-        keys |= {row[0]: 0 for _, new in block.new for row, _ in new}
-        current = transaction.get([*keys])
-        if any(keys[key] != (current[key].revision if key in current else 0) for key in keys):
+        known = {change.after.identifier: before for _, each in block.changes for change, before, _ in each}
+        current = transaction.get([*known, *(key for _, new in block.new for key in new.keys)])
+        if any(each.revision != known.get(key, 0) for key, each in current.items()):
+            return None
+        if any(before and key not in current for key, before in known.items()):
             return None
         written: list[Written] = []
         for actor, several in block.changes:
@@ -259,8 +263,7 @@ class TableRows(Source[Summary]):
                         values[name] = self.now
             written.append(Written(actor, [each[0] for each in several], [each[2] for each in several]))
         for actor, new in block.new:
-            date_again([row for row, _ in new], self._decided_at, self.now)
-            written.append(Written(actor, [], [], new))
+            written.append(Written(actor, [], [], new.dated_again(self._decided_at, self.now)))
         return written
 
     def _count(self, block: DecidedBlock) -> None:
@@ -296,8 +299,7 @@ class TableRows(Source[Summary]):
                 for pairs in [zip(each, sources, strict=True)]
             ]
             others, self._others = self._others, []
-            new = [(written.actor, [(row, source or "") for row, source in written.new]) for written in decided]
-            new = [each for each in new if each[1]]
+            new = [(written.actor, written.new) for written in decided if written.new]
             self._blocks.add(DecidedBlock(block.number, added, changes, others, new))
         self._last = block.items[-1] if block.items else self._last
         del self._ahead[: block.number]
@@ -379,9 +381,13 @@ class TableRows(Source[Summary]):
         self.summary.lines += len(batch)
         if self._keyed:
             batch = [*self._keyed.assign_names(batch)]
-        plain = PlainRows(self.now)
-        read = [(row, (None if row.fault else plain.name(row.cells)) or self._read(row)) for row in batch]
-        keys = [key for _, request in read if (key := _key(request))]
+        plain_rows = PlainRows(self.now)
+        plain = plain_rows.read(batch)
+        requests: dict[int, RowRequest] = {}
+        if len(plain) < len(batch):
+            converted = {*plain.places}
+            requests = {place: self._read(row) for place, row in enumerate(batch) if place not in converted}
+        keys = [*plain.keys, *(key for request in requests.values() if (key := _key(request)))]
         current = transaction.get(keys)
         if self._checked:
             earlier_lines = self._checked.lookup(keys)
@@ -390,38 +396,38 @@ class TableRows(Source[Summary]):
         else:
             # A name that an earlier line of this import has bound is in the database by now.
             first_lines = self._seen.lookup(list(current)) if current else {}
+        is_unique = len({*keys}) == len(keys)
+        others = self._not_new(plain, None if is_unique else requests, current, transaction)
+        requests |= {plain.places[number]: self._read(plain.rows[number]) for number in others}
+        plain = plain.without(others)
         changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
-        new_rows: defaultdict[str | None, list[tuple[list[Any], str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
-        new: list[tuple[Row, Binding | PlainName]] = []
-        compared: list[tuple[Row, ComparedName]] = []
-        stated: dict[str, tuple[Row, Binding | PlainName]] = {}
-        is_free = transaction.permits_all and not self._records.restricts
-        has_deleted = transaction.has_deleted
-        plain_names: dict[str, PlainName] = {}
+        new: list[tuple[int, Row, Binding]] = []
+        compared: list[tuple[int, Row, ComparedName]] = []
+        stated: dict[str, tuple[Row, Binding]] = {}
         self._before = {}
-        for row, request in read:
-            if type(request) is PlainName:
-                key = request.identifier
-                is_new = not (has_deleted or key in plain_names or key in current)
-                if is_new and (is_free or self._is_permitted(plain.change(request), transaction)):
-                    if self._note_plain(row, request, plain):
-                        first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
-                        plain_names[key] = request
-                        new_rows[row.actor or self.who.name].append((request.row, self._source(row)))
-                        stated[key] = each = (row, request)
-                        new.append(each)
-                        if self._warns:
-                            compared.append((row, _compared(request, row)))
-                    continue
-                request = self._read(row)
+        numbers: dict[int, int] = {}
+        refused: set[int] = set()
+        if not is_unique or self._notes_each(plain):
+            numbers = {place: number for number, place in enumerate(plain.places)}
+        else:
+            self.summary.added += len(plain)
+            self.summary.minted += sum(row.minted for row in plain.rows)
+        for place in sorted([*requests, *numbers]):
+            row = batch[place]
+            if (number := numbers.get(place)) is not None:
+                if not self._note_plain(row, plain, number):
+                    refused.add(number)
+                elif not is_unique:
+                    key = plain.keys[number]
+                    current[key], first_lines[key] = plain.change(number).after, _line_and_spelling(row, key)
+                continue
+            request = requests[place]
             if isinstance(request, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, request, transaction)
                 if self._checked:
                     self._others.append((row, request))
                 continue
-            if (name := plain_names.pop(_key(request) or "", None)) is not None:
-                current[name.identifier] = plain.change(name).after
             fields = _with_record(row, request, current)
             if self.table.keeps_numbers and isinstance(fields, Fields):
                 fields = _with_recorded_number(fields, current.get(fields.key))
@@ -442,17 +448,17 @@ class TableRows(Source[Summary]):
             for code, message in row.notes if self._warns else ():
                 self._note_warning(row, code, message)
             if change.outcome in ("bound", "reserved"):
-                new.append((row, change.after))
+                new.append((place, row, change.after))
                 if self._warns:
                     spelling = "" if row.minted else row.cells["identifier"]
                     named = ComparedName.of(change.after, before, spelling=spelling)
                     # A minted name has no typing error.
-                    compared.append((row, named._replace(key="") if row.minted else named))
+                    compared.append((place, row, named._replace(key="") if row.minted else named))
             elif self._warns and change.outcome in ("relocated", "updated", "claimed"):
                 for warning in new_names.changed_value_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
                 if changed := ComparedName.of_change(before, change.after):
-                    compared.append((row, changed))
+                    compared.append((place, row, changed))
             if earlier is None:
                 current[key], stated[key] = change.after, (row, change.after)
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
@@ -463,23 +469,63 @@ class TableRows(Source[Summary]):
                     self._warn_of_values(row, before, change.after)
                     if change.after.successor and (before is None or before.successor != change.after.successor):
                         self._successors.append((row, key, change.after.successor))
+        plain = plain.without(refused)
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
-        self._warn(transaction, new, compared)
+        self._warn(transaction, plain, new, compared)
+        is_usual = plain.spellings == plain.keys
+        lines = [
+            str(row.line) if is_usual else _line_and_spelling(row, key)
+            for row, key in zip(plain.rows, plain.keys, strict=True)
+        ]
         if self._checked:
-            self._checked.add((row, new_lines.get(key, ""), named) for key, (row, named) in stated.items())
+            self._checked.add([(row, new_lines[key], after) for key, (row, after) in stated.items()], plain, lines)
         for actor, written in changes.items():
             yield Written(actor, [change for change, _ in written], [source for _, source in written])
-        for actor, new_of_actor in new_rows.items():
+        actors = [row.actor or self.who.name for row in plain.rows]
+        for actor in dict.fromkeys(actors):
+            several = plain.without({number for number, each in enumerate(actors) if each != actor})
+            new_of_actor = plain_rows.new(several, [self._source(row) for row in several.rows])
             yield Written(actor, [], [], new_of_actor)
         if not self._checked:
-            self._seen.add(new_lines)
-        self._warn_of_encoded_dots(transaction, new)
+            self._seen.add([*new_lines.items(), *zip(plain.keys, lines, strict=True)])
+        self._warn_of_encoded_dots(transaction, plain, new)
 
-    def _note_plain(self, row: Row, name: PlainName, plain: PlainRows) -> bool:
+    def _not_new(
+        self,
+        plain: PlainNames,
+        requests: Mapping[int, RowRequest] | None,
+        current: Mapping[str, Binding],
+        transaction: Transaction,
+    ) -> set[int]:
+        """Return the numbers of the names that must be decided one by one. Without ``requests``, no row of the block
+        has the name of another one.
+        """
+        if transaction.has_deleted:
+            return {*range(len(plain))}
+        others = {number for number, key in enumerate(plain.keys) if key in current} if current else set[int]()
+        if requests is not None:
+            first_places: dict[str, int] = {}
+            keyed = [(place, _key(request)) for place, request in requests.items()]
+            for place, key in sorted([*keyed, *zip(plain.places, plain.keys, strict=True)], key=itemgetter(0)):
+                first_places.setdefault(key or "", place)
+            pairs = enumerate(zip(plain.places, plain.keys, strict=True))
+            others.update(number for number, (place, key) in pairs if first_places[key] != place)
+        if not transaction.permits_all or self._records.restricts:
+            numbers = [number for number in range(len(plain)) if number not in others]
+            others.update(number for number in numbers if not self._is_permitted(plain.change(number), transaction))
+        return others
+
+    def _notes_each(self, plain: PlainNames) -> bool:
+        """Return whether something is noted about each row that binds a new name, or can be."""
+        if self._effect or self.listeners.expect or self.summary.added < MAX_LISTED:
+            return True
+        return self._warns and (any(row.notes for row in plain.rows) or plain.is_misread())
+
+    def _note_plain(self, row: Row, plain: PlainNames, number: int) -> bool:
         """Note that a row binds a new name. Return False if it is refused. Most rows need no binding for it."""
         summary = self.summary
         if self._effect or self.listeners.expect or summary.added < MAX_LISTED:
-            after = plain.change(name).after
+            after = plain.change(number).after
             if self._is_unexpected(row, "bound", None, after):
                 return False
             self._note("added", row, "bound", None, after)
@@ -491,7 +537,7 @@ class TableRows(Source[Summary]):
                 self._note_warning(row, code, message)
             # The name is created now, and no value has a line break.
             if not "".join(row.cells.values()).isascii():
-                self._warn_of_values(row, None, plain.change(name).after)
+                self._warn_of_values(row, None, plain.change(number).after)
         return True
 
     def _is_unexpected(self, row: Row, outcome: str, before: Binding | None, after: Binding) -> bool:
@@ -517,7 +563,7 @@ class TableRows(Source[Summary]):
             return False
         return True
 
-    def _read(self, row: Row) -> Fields | OtherRow | BindingError:
+    def _read(self, row: Row) -> RowRequest:
         if row.fault is not None:
             return row.fault
         if self.table.only_names and not row.cells.keys().isdisjoint(_TIMES):
@@ -610,20 +656,34 @@ class TableRows(Source[Summary]):
     def _warn(
         self,
         transaction: Transaction,
-        new: Sequence[tuple[Row, Binding | PlainName]],
-        compared: Sequence[tuple[Row, ComparedName]],
+        plain: PlainNames,
+        new: Sequence[tuple[int, Row, Binding]],
+        compared: Sequence[tuple[int, Row, ComparedName]],
     ) -> None:
-        if not self._warns or not (new or compared):
+        if not self._warns or not (plain or new or compared):
             return
-        recorded, fetch = None, None
+        recorded, fetch = transaction.recorded, None
         if self._checked:
             recorded, checked = self._checked.combine_with(transaction.recorded), self._checked
             fetch = lambda keys: checked.fetch(keys, transaction.look_up(keys))  # noqa: E731
-        for (row, _), data in zip(new, personal_data.of_bindings([binding for _, binding in new]), strict=True):
+        if personal_data.can_be_in(
+            [*plain.spellings, *plain.targets, *plain.resources, *chain(*plain.elements.values())]
+        ):
+            after = (plain.change(number).after for number in range(len(plain)))
+            new = sorted([*new, *zip(plain.places, plain.rows, after, strict=True)], key=itemgetter(0))
+        for (_, row, _), data in zip(new, personal_data.of_bindings([each[2] for each in new]), strict=True):
             for warning in data:
                 self._note_warning(row, warning.code, warning.message)
-        probable = new_names.warnings_inside(transaction, [each for _, each in compared], recorded, fetch)
-        for (row, each), mistakes in zip(compared, probable, strict=True):
+        errors = None
+        if plain:
+            beside = [(place, each) for place, _, each in compared]
+            numbers, errors = plain_warnings.suspects(plain, beside, transaction, recorded)
+            suspects = (
+                (plain.places[each], plain.rows[each], plain_warnings.compared(plain, each)) for each in numbers
+            )
+            compared = sorted([*compared, *suspects], key=itemgetter(0))
+        probable = new_names.warnings_inside(transaction, [each[2] for each in compared], recorded, fetch, errors)
+        for (_, row, each), mistakes in zip(compared, probable, strict=True):
             for warning in mistakes:
                 self._note_warning(row, warning.code, warning.message)
             if row.minted and each.shared is not None:
@@ -660,14 +720,19 @@ class TableRows(Source[Summary]):
                 self._note_warning(row, warning.code, warning.message)
         self._successors.clear()
 
-    def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding | PlainName]]) -> None:
+    def _warn_of_encoded_dots(
+        self, transaction: Transaction, plain: PlainNames, new: Sequence[tuple[int, Row, Binding]]
+    ) -> None:
         if not self._warns:
             return
-        # Most names have no dot.
-        dotted = [(row, each.identifier) for row, each in bound if "." in each.identifier or "%2E" in each.identifier]
+        bound = [(place, row, each.identifier) for place, row, each in new]
+        # Most names have no dot, and no plain one a percent sign.
+        if "." in "".join(plain.keys):
+            bound += zip(plain.places, plain.rows, plain.keys, strict=True)
+        dotted = [each for each in bound if "." in each[2] or "%2E" in each[2]]
         if not dotted:
             return
-        others = {other: row for row, key in dotted for other in naming.confusable(key)}
+        others = {other: row for _, row, key in sorted(dotted, key=itemgetter(0)) for other in naming.confusable(key)}
         bound_names = dict.fromkeys(transaction.bound(list(others)))
         if self._checked and others:
             bound_names |= dict.fromkeys(self._checked.bound(list(others)))
@@ -767,19 +832,8 @@ _NUMBERS = (*_COUNTERS.values(), *_OTHERS.values(), "minted")
 """The numbers of lines by outcome."""
 
 
-def _compared(name: PlainName, row: Row) -> ComparedName:
-    """Return what :meth:`.ComparedName.of` returns for the binding of a new name."""
-    key, _, target, resource, metadata, _ = name
-    shared = NewValues(key, (resource,) if resource else (), target, title_in(metadata) if metadata else "")
-    if row.minted:
-        return ComparedName("", target, resource, metadata=metadata, shared=shared)
-    return ComparedName(key, target, resource, NOTHING, True, metadata, row.cells["identifier"], True, shared)
-
-
-def _key(request: PlainName | Fields | OtherRow | BindingError) -> str | None:
+def _key(request: RowRequest) -> str | None:
     """Return the key of the binding that a row needs."""
-    if type(request) is PlainName:
-        return request.identifier
     if isinstance(request, Fields):
         return request.key
     if isinstance(request, BindingError) and request.code == "target-missing":

@@ -6,7 +6,7 @@ one slash. Refused are credentials, other schemes, and characters that two progr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from urllib.parse import quote, unquote
@@ -91,6 +91,26 @@ def is_stored_url(target: str) -> bool:
     if url is None or len(target) > MAX_OCTETS:
         return False
     return url[1] in _STORED_ORIGINS or _is_stored_origin(url[1])
+
+
+def are_stored_urls(texts: Sequence[str]) -> bool:
+    """Return whether all ``texts`` are http(s) URLs in their stored form (:func:`is_stored_url`). None has a line feed.
+
+    >>> are_stored_urls(["https://example.org/1", "https://example.org/2"]), are_stored_urls(["/about"])
+    (True, False)
+    """
+    if not texts or (first := _HTTP.match(texts[0])) is None or not is_stored_url(texts[0]):
+        return False
+    # Most tables have targets of one site.
+    if max(map(len, texts)) <= MAX_OCTETS and _lines_of(first[0]).fullmatch("\n".join(texts)):
+        return True
+    return all(map(is_stored_url, texts))
+
+
+@lru_cache(maxsize=64)
+def _lines_of(origin: str) -> re.Pattern[str]:
+    url = re.escape(origin) + _from_path(iri.PCHAR)
+    return re.compile(rf"{url}(?:\n{url})*+")
 
 
 _STORED_ORIGINS: set[str] = set()

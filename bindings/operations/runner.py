@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
     from ..collection import Bindings
     from ..names.operation import Operation
+    from ..storage.rows import NewNames
     from ..storage.writing.transaction import Transaction
 
 
 class Written(NamedTuple):
     """The output of a block for one ``actor``: changes of names, and the text for the history in ``sources``, one for
-    each. ``new`` are new live names in the form of a database row (:class:`.NewRows`), each with its text for the
-    history.
+    each. ``new`` are new live names by columns.
     """
 
     actor: str | None
     changes: Sequence[Change]
     sources: Sequence[str | None]
-    new: Sequence[tuple[list[Any], str | None]] = ()
+    new: NewNames | None = None
 
 
 class SourceBlock(NamedTuple):
@@ -370,7 +370,7 @@ class OperationRun(Generic[R]):
                 transaction.put(changes, actor, sources, self._operation)
             if new:
                 transaction.put_new(new, actor, self._operation)
-            self._changed += len(changes) + len(new)
+            self._changed += len(changes) + (len(new) if new else 0)
         source.result.operation = self._operation
 
     def _end(self, transaction: Transaction) -> None:

@@ -5,7 +5,7 @@ them with :mod:`ararat.bindings.storage.tables.schema`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..names.binding import ALWAYS, NOTHING, Binding, Hold, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
-from ..names.metadata.folding import search_text, sorted_title, text_of
+from ..names.metadata.folding import sorted_title, text_of
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..names.prefixes.rules import Rule
 from ..names.prefixes.texts import RECORDED
@@ -133,40 +133,45 @@ def row_of(binding: Binding) -> Row:
     return _row(values)
 
 
-class NewRows:
-    """The rows of new names that share with ``example`` all but the name, its spelling, target, resource and metadata.
-    The rest is converted once.
+class NewNames:
+    """New live names as columns of the table: all have the values of the row ``shared`` but for the ``columns``, by
+    name: "key", "spelling", "target", "resource", "metadata", "search_text" and "sort_title". ``sources`` has a
+    text for the history of each, and ``elements`` the number of names with each JSON list of elements. All keys are
+    short enough for :func:`~.keys.index_key`.
     """
 
-    def __init__(self, example: Binding) -> None:
-        self._shared = [*row_of(example), *search_of(example)]
+    __slots__ = ("columns", "elements", "shared", "sources")
 
-    def row(
-        self, key: str, spelling: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
-    ) -> list[Any]:
-        """Return the values of the columns :data:`STATE` and :data:`SEARCH` for the name ``key`` with its other values.
+    def __init__(
+        self,
+        shared: Row,
+        columns: Mapping[str, Sequence[str | None]],
+        sources: Sequence[str | None],
+        elements: Mapping[str, int],
+    ) -> None:
+        self.shared, self.columns, self.sources, self.elements = shared, columns, sources, elements
 
-        It has at most :data:`~.keys.MAX_KEY_BYTES` characters, so that it is the key.
-        """
-        values = self._shared.copy()
-        values[_KEY] = key
-        values[_SPELLING] = None if spelling == key else spelling
-        values[_TARGET], values[_RESOURCE] = target, resource
-        if metadata:
-            values[_METADATA], values[_TITLE] = _TO_JSON({**metadata}), sorted_title(metadata)
-            values[_SEARCH_TEXT] = search_text([*metadata.values(), *filter(None, (resource, target))])
-        else:
-            values[_SEARCH_TEXT] = search_text([each for each in (resource, target) if each])
-        return values
+    def __len__(self) -> int:
+        return len(self.sources)
 
+    @property
+    def keys(self) -> Sequence[Any]:
+        """The normal forms of the names."""
+        return self.columns["key"]
 
-def date_again(rows: Iterable[list[Any]], before: datetime, now: datetime) -> None:
-    """Set the times of rows of new names (:class:`NewRows`) from ``before`` to ``now``."""
-    old, new = rfc3339(before), rfc3339(now)
-    for row in rows:
+    def row(self, number: int) -> Row:
+        """Return the row of one name with the columns :data:`STATE`, by its place from 0."""
+        own = {name: column[number] for name, column in self.columns.items()}
+        return tuple(own.get(name, value) for name, value in zip(STATE, self.shared, strict=False))
+
+    def dated_again(self, before: datetime, now: datetime) -> NewNames:
+        """Return the names with the time ``now`` where they have the time ``before``."""
+        old, new = rfc3339(before), rfc3339(now)
+        shared = [*self.shared]
         for place in _TIME_PLACES:
-            if row[place] == old:
-                row[place] = new
+            if shared[place] == old:
+                shared[place] = new
+        return NewNames(tuple(shared), self.columns, self.sources, self.elements)
 
 
 def element_text(element: str, text: str) -> str:
@@ -275,8 +280,5 @@ _CHOICES = tuple(
     if field.stored
 )
 _FIELDS = STATE[2:]
-_KEY, _SPELLING, _TARGET, _RESOURCE, _METADATA, _SEARCH_TEXT, _TITLE = map(
-    (*STATE, *SEARCH).index, ("key", "spelling", "target", "resource", "metadata", "search_text", "sort_title")
-)
 _TIME_PLACES = tuple(map(STATE.index, ("created", "changed", "recorded")))
 _row = itemgetter(*STATE)

@@ -56,14 +56,19 @@ class SeenNames:
     """A temporary index from each name of an imported table to its first line. It finds names that occur twice."""
 
     def __init__(self) -> None:
-        self._spill = Spill("lines (key TEXT PRIMARY KEY, source TEXT NOT NULL) WITHOUT ROWID", "the import")
+        self._spill = Spill("lines (key TEXT NOT NULL, source TEXT NOT NULL)", "the import")
+        self._is_indexed = False
 
-    def add(self, sources: dict[str, str]) -> None:
+    def add(self, sources: Iterable[tuple[str, str]]) -> None:
         """Add the lines of keys that are not in the index."""
-        self._spill.add("INSERT INTO lines VALUES (?, ?)", sources.items())
+        self._spill.add("INSERT INTO lines VALUES (?, ?)", sources)
 
     def lookup(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the lines of the ``keys`` that are in the index, by key."""
+        if not self._is_indexed:
+            # Most tables bind new names only, and never ask.
+            self._is_indexed = True
+            list(self._spill.rows("CREATE UNIQUE INDEX by_key ON lines (key)"))
         query = "SELECT key, source FROM lines WHERE key IN (SELECT value FROM json_each(?))"
         return dict(self._spill.rows(query, (json.dumps(keys),)))
 

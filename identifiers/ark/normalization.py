@@ -7,7 +7,7 @@ reports each change. Both expect an ARK that the grammar accepts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,9 +15,11 @@ from ..problems import IdentifierError, problem
 from ..text import iri
 from ..text.translatable import Translatable
 from .diagnosis import matched_ark
-from .grammar import ARK_UNRESERVED_MARKS, BASE29, PLAIN_ARK
+from .grammar import ARK_UNRESERVED, ARK_UNRESERVED_MARKS, BASE29, PLAIN_ARK
 
 _matched_plain = PLAIN_ARK.fullmatch
+_NORMAL = rf"ark:[{BASE29}]++(?:/[{ARK_UNRESERVED}]++)++"
+_NORMAL_LINES = re.compile(rf"{_NORMAL}(?:\n{_NORMAL})*+")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 
 # N-01: "-" is not ARK-unreserved, but the note below the algorithm decodes it and then removes it.
@@ -234,6 +236,16 @@ def plain(text: str) -> str | None:
     if variants.count(".") == 1:
         return body + variants
     return ".".join([body, *sorted(set(variants[1:].split(".")))])
+
+
+def are_normal(texts: Sequence[str]) -> bool:
+    """Return whether all ``texts`` are ARKs that :func:`plain` returns unchanged, without variants. None has a line
+    feed. It takes a tenth of the time.
+
+    >>> are_normal(["ark:12345/x", "ark:12345/x/Map"]), are_normal(["ark:12345/x-1"])
+    (True, False)
+    """
+    return _NORMAL_LINES.fullmatch("\n".join(texts)) is not None
 
 
 def by_rules(text: str) -> str:

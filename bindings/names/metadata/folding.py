@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .metadata import without_code
@@ -83,6 +83,7 @@ class _Folding(dict[int, str]):
 
 
 _FIRST = _Folding(_LETTERS)
+_LINES = _Folding(_LETTERS | {"\n": "\n"})
 _HAS_SECOND = re.compile(f"[{''.join(_SECOND)}]", re.IGNORECASE)
 _SECOND_SPELLING = _Folding(_LETTERS | _SECOND)
 
@@ -124,13 +125,38 @@ def search_text(texts: Iterable[str]) -> str:
     ' koln dom inv 7 koeln '
     """
     text = " ".join(texts)
-    words = [fold(text)]
     if text.isascii():
-        return f" {words[0]} "
-    # Only these words have a second spelling. A pattern of whole words takes quadratic time in a long word.
-    parts_of_text = unicodedata.normalize("NFC", text).split()
-    words += [each.translate(_SECOND_SPELLING) for each in parts_of_text if _HAS_SECOND.search(each)]
+        return f" {fold(text)} "
+    words = [fold(text), *_second_spellings(unicodedata.normalize("NFC", text))]
     return f" {' '.join(' '.join(words).split())} "
+
+
+def _second_spellings(text: str) -> list[str]:
+    # Only these words have a second spelling. A pattern of whole words takes quadratic time in a long word.
+    return [each.translate(_SECOND_SPELLING) for each in text.split() if _HAS_SECOND.search(each)]
+
+
+def search_texts(texts: Sequence[str]) -> list[str]:
+    """Return the :func:`search_text` of each of ``texts``, which have no line feed."""
+    composed, folded = _fold_lines(texts)
+    found: list[str] = []
+    for text, words in zip(composed, folded, strict=True):
+        if text.isascii():
+            found.append(f" {words} ")
+        else:
+            found.append(f" {' '.join(' '.join([words, *_second_spellings(text)]).split())} ")
+    return found
+
+
+def _fold_lines(texts: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    """Return texts without line feeds in NFC, and folded."""
+    if not texts:
+        return (), []
+    lines = "\n".join(texts)
+    if lines.isascii():
+        return texts, [" ".join(each.split()) for each in lines.lower().translate(_LINES).split("\n")]
+    lines = unicodedata.normalize("NFC", lines)
+    return lines.split("\n"), [" ".join(each.split()) for each in lines.translate(_LINES).split("\n")]
 
 
 def text_of(binding: Binding) -> str:
@@ -158,6 +184,12 @@ def sorted_title(metadata: Mapping[str, str]) -> str | None:
     """Return the folded title of a resource, by which lists are sorted, or None without a title."""
     recorded = next((text for element in TITLES if (text := metadata.get(element))), "")
     return fold(recorded[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None
+
+
+def sorted_titles(titles: Sequence[str]) -> list[str | None]:
+    """Return :func:`sorted_title` of metadata with each of ``titles``, which have no line feed."""
+    _, folded = _fold_lines([title[: 2 * MAX_SORTED] for title in titles])
+    return [each[:MAX_SORTED].strip() or None for each in folded]
 
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:

@@ -5,7 +5,7 @@ find e-mail addresses, ORCID iDs, ISNIs, telephone numbers, dates of birth, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote
@@ -177,6 +177,11 @@ def of_bindings(bindings: Sequence[_Values]) -> list[list[NameWarning]]:
     for place in _suspects(texts, 0, len(texts)):
         warnings[place] = of_binding(bindings[place])
     return warnings
+
+
+def can_be_in(texts: Iterable[str]) -> bool:
+    """Return whether one of ``texts`` can have data of persons. None has a line feed."""
+    return _has_match("\n".join(texts))
 
 
 def _text(binding: _Values) -> str:

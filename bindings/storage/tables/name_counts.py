@@ -12,6 +12,9 @@ other. Now and then one of them adds up the rows of each group that is not locke
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
@@ -26,6 +29,9 @@ _ADDED_UP = 64
 
 FUNCTIONS = ("ararat_counts_added", "ararat_counts_changed")
 """The functions in PostgreSQL that write the table."""
+
+_SHOULDER_PATTERN = "(?:urn:[^:]*:|[^/]*/(?:[A-Za-z]*[0-9])?)"
+_SHOULDER_OF = re.compile(_SHOULDER_PATTERN, re.ASCII)
 
 # The elements of a JSON object. In PostgreSQL also those of a text that is not JSON: a change must not fail then. A
 # quotation mark in a text has a backslash before it, so only names match.
@@ -44,7 +50,7 @@ def _value(dialect: str, row: str) -> str:
             f"THEN substr({key}, 1, length({key}) - length({rest}) + 1) ELSE substr({key}, 1, instr({key}, '/')) END"
         )
     else:
-        shoulder = f"coalesce(substring({key} from '^(?:urn:[^:]*:|[^/]*/(?:[A-Za-z]*[0-9])?)'), '')"
+        shoulder = f"coalesce(substring({key} from '^{_SHOULDER_PATTERN}'), '')"
     hidden = f"{row}status = 'reserved' AND {row}once_public IS NOT NULL"
     state = f"CASE WHEN {hidden} THEN 'hidden' ELSE {row}status END"
     return f"{state} || ' ' || substr({row}created, 1, 7) || ' ' || {row}kind || ' ' || {shoulder}"
@@ -197,11 +203,40 @@ def add_many(connection: Connection, last: int) -> None:
     same = f"SELECT count(*) AS number, {start} {new} GROUP BY {', '.join(map(str, range(2, 2 + len(_STATED))))}"
     names = f"SELECT 'names' AS kind, {_value('sqlite', '')} AS value, number FROM ({same})"
     groups = " UNION ALL ".join([names, *texts])
-    for statement in (
-        f"{_INTO} SELECT kind, value, 0, sum(number) FROM ({groups}) WHERE true GROUP BY kind, value {_ADD}",
-        f"{_INTO} SELECT 'sample', key, 0, 1{new} AND random() % {SAMPLED} = 0 ON CONFLICT DO NOTHING",
-    ):
-        connection.exec_driver_sql(statement)
+    connection.exec_driver_sql(
+        f"{_INTO} SELECT kind, value, 0, sum(number) FROM ({groups}) WHERE true GROUP BY kind, value {_ADD}"
+    )
+    _add_sample(connection, last)
+
+
+def add_new(
+    connection: Connection, stated: Mapping[str, str], keys: Sequence[str], elements: Mapping[str, int], last: int
+) -> None:
+    """Count names with row numbers above ``last`` as :func:`add_many` does, but by their ``keys``. ``stated`` has the
+    columns that all share, and ``elements`` the number of names with each JSON list of elements.
+    """
+    begun = f"{stated['status']} {stated['created'][:7]} {stated['kind']} "
+    numbers = [("names", f"{begun}{shoulder}", number) for shoulder, number in _by_shoulder(keys).items()]
+    numbers += [("elements", listed, number) for listed, number in elements.items()]
+    connection.exec_driver_sql(f"{_INTO} VALUES (?, ?, 0, ?) {_ADD}", numbers)
+    _add_sample(connection, last)
+
+
+def _add_sample(connection: Connection, last: int) -> None:
+    connection.exec_driver_sql(
+        f"{_INTO} SELECT 'sample', key, 0, 1 FROM bindings WHERE rowid > ? AND random() % {SAMPLED} = 0 "
+        "ON CONFLICT DO NOTHING",
+        (last,),
+    )
+
+
+def _by_shoulder(keys: Sequence[str]) -> Mapping[str, int]:
+    """Return the numbers of keys by the last part of their group."""
+    shoulders = [match[0] if (match := _SHOULDER_OF.match(each)) else "" for each in (min(keys), max(keys))]
+    # The keys in between begin as both do.
+    if shoulders[0] == shoulders[1] and shoulders[0][-1:].isdecimal():
+        return {shoulders[0]: len(keys)}
+    return Counter(match[0] if (match := _SHOULDER_OF.match(key)) else "" for key in keys)
 
 
 def fill(dialect: str) -> list[str]:

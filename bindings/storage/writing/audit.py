@@ -13,7 +13,7 @@ from ....identifiers.text import display
 from ...names.actor import Actor
 from ...names.binding import rfc3339
 from ..tables.account_tables import audit
-from .inserts import Insert
+from .inserts import Insert, RowBlock
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Dialect
@@ -54,7 +54,7 @@ def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | 
     ]
     # PostgreSQL answers each statement, so a statement for each row would take longer.
     driver: Any = connection.connection.dbapi_connection
-    for statement, parameters in _insert(connection.dialect).of(rows):
+    for statement, parameters in _insert(connection.dialect).of(RowBlock(len(rows), rows)):
         driver.execute(statement, parameters)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Column, Connection, Dialect, Table, insert
 
@@ -25,6 +25,28 @@ def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any])
     return connection.execute(insert(table), dict(row)).inserted_primary_key[0]  # type: ignore[index]  it is one row
 
 
+class RowBlock(NamedTuple):
+    """A ``number`` of rows for a table: either ``rows``, or their ``columns`` by place, and a row of the values that
+    all have in the others.
+    """
+
+    number: int
+    rows: Sequence[Row] = ()
+    columns: Mapping[int, Sequence[Any]] = {}
+    shared: Sequence[Any] = ()
+
+    def all_rows(self) -> Sequence[Row]:
+        """Return the rows."""
+        columns = (self.columns.get(place) or repeat(value, self.number) for place, value in enumerate(self.shared))
+        return self.rows or list(zip(*columns, strict=True))
+
+    def has(self, place: int) -> bool:
+        """Return whether a row has a value in the column at ``place``."""
+        if self.rows:
+            return any(row[place] is not None for row in self.rows)
+        return self.shared[place] is not None or any(value is not None for value in self.columns.get(place, ()))
+
+
 class Insert:
     """A builder of INSERT statements for blocks of rows with these ``columns``. A value that all rows share is passed
     once per block, which is faster. Those of the first column are always passed for each row.
@@ -40,25 +62,30 @@ class Insert:
         self._types = ["bigint[]" if column.type.python_type is int else "text[]" for column in columns]
         self._text = lru_cache(maxsize=64)(self._compose)
 
-    def of(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
-        """Yield the statements that insert ``rows`` in order, each with its parameters for the driver."""
-        for start in range(0, len(rows), MAX_ROWS):
-            block = rows[start : start + MAX_ROWS]
-            if len(block) == 1:  # the change of a name
-                first, *constant = block[0]
-                yield self._text((0,), 1), (*constant, [first] if self._use_arrays else first)
-                continue
-            columns = list(zip(*block, strict=True))
-            is_constant = [column.count(column[0]) == len(block) for column in columns]
-            is_constant[0] = False
-            varying = tuple(index for index, constant in enumerate(is_constant) if not constant)
-            constants = tuple(column[0] for column, constant in zip(columns, is_constant, strict=True) if constant)
+    def of(self, block: RowBlock) -> Iterator[tuple[str, Row]]:
+        """Yield the statements that insert the rows of a block in order, each with its parameters for the driver."""
+        if len(block.rows) == 1:  # the change of a name
+            first, *constant = block.rows[0]
+            yield self._text((0,), 1), (*constant, [first] if self._use_arrays else first)
+            return
+        all_columns = block.columns or dict(enumerate(zip(*block.rows, strict=True)))
+        for start in range(0, block.number, MAX_ROWS):
+            columns = {place: column[start : start + MAX_ROWS] for place, column in all_columns.items()}
+            number = min(MAX_ROWS, block.number - start)
+            varying = tuple(
+                place for place in sorted(columns) if place == 0 or columns[place].count(columns[place][0]) < number
+            )
+            constants = tuple(
+                columns[place][0] if place in columns else block.shared[place]
+                for place in range(len(self._columns))
+                if place not in varying
+            )
             if self._use_arrays:
-                values: Row = tuple(list(columns[index]) for index in varying)
+                values: Row = tuple(list(columns[place]) for place in varying)
                 yield self._text(varying, 0), constants + values
             else:
-                values = tuple(chain.from_iterable(zip(*(columns[index] for index in varying), strict=True)))
-                yield self._text(varying, len(block)), constants + values
+                values = tuple(chain.from_iterable(zip(*(columns[place] for place in varying), strict=True)))
+                yield self._text(varying, number), constants + values
 
     def copy(self, connection: WriterConnection, rows: Sequence[Row]) -> None:
         """Insert ``rows`` in order with COPY, in a third of the processor time of arrays. Raises the exceptions of

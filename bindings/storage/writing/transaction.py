@@ -30,12 +30,12 @@ from ...names.prefixes.rules import Rule
 from ...names.prefixes.texts import RECORDED
 from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
-from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
+from ..rows import SEARCH, STATE, NewNames, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
 from ..statements import EVENT, TIMELINE, Statements
 from ..tables import name_counts, schema, search_indexes, triggers
 from ..tables.keys import index_key
 from ..versions import require_version
-from .inserts import MAX_ROWS, Insert
+from .inserts import MAX_ROWS, Insert, RowBlock
 from .operations import Operations
 
 _MANY_ROWS = 500
@@ -60,6 +60,7 @@ ELSE pg_current_xact_id()::text || ' ' || {TIMELINE} END
 """
 _TRIGGERS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
 _NUMBERS = STATE.index("numbers")
+_NO_ROWS = RowBlock(0)
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
 
 _logger = logging.getLogger(__name__)
@@ -79,6 +80,21 @@ class Inserts(NamedTuple):
         """Return the row of ``binding`` with those columns of :data:`.STATE` that the tables have."""
         named = zip(STATE, row_of(binding), strict=True)
         return tuple(value for name, value in named if name not in self.lacking)
+
+    def blocks_of(self, new: NewNames, actor: str | None, operation: int | None) -> tuple[RowBlock, RowBlock]:
+        """Return the rows of new names, and of their events."""
+        shared = dict(zip((*STATE, *SEARCH), new.shared, strict=True)) | {"action": "bound", "actor": actor}
+        shared["operation"] = operation
+        columns = {**new.columns, "source": new.sources}
+        bindings, events = (
+            [name for name in named if name not in self.lacking] for named in ((*STATE, *SEARCH), EVENT)
+        )
+
+        def block(names: Sequence[str]) -> RowBlock:
+            own = {place: columns[name] for place, name in enumerate(names) if name in columns}
+            return RowBlock(len(new), columns=own, shared=[shared.get(name) for name in names])
+
+        return block(bindings), block(events)
 
 
 def inserts(dialect: Dialect, lacking: Collection[str] = ()) -> Inserts:
@@ -414,7 +430,7 @@ class Transaction:
             self._raise_rules_version()
         if len(new) >= _MANY_ROWS:
             self.drop_triggers()
-        self._insert(new, [] if changed or deleted else events)
+        self._insert(RowBlock(len(new), new), _NO_ROWS if changed or deleted else RowBlock(len(events), events))
         if self.counted_to is not None and (changed or deleted):
             self._count_added()
         if len(changed) == 1:
@@ -428,7 +444,7 @@ class Transaction:
                 # The number of a deleted row can be given again.
                 self.counted_to = self._numbered_to = self._last_row()
         if changed or deleted:
-            self._insert([], events)
+            self._insert(_NO_ROWS, RowBlock(len(events), events))
         if operation is None and not any(sources):
             self.written += written
         return written
@@ -438,16 +454,24 @@ class Transaction:
         """Whether the history has a deleted name. The history of such a name continues, so that it is not new."""
         return self._has_deleted
 
-    def put_new(self, rows: Sequence[tuple[list[Any], str | None]], actor: str | None, operation: int | None) -> None:
-        """Write names that are new and live, with their events. ``rows`` have the columns :data:`~..rows.STATE` and
-        :data:`~..rows.SEARCH`, each with its origin or None. Call it only without :attr:`has_deleted`, and for names
+    def put_new(self, new: NewNames, actor: str | None, operation: int | None) -> None:
+        """Write names that are new and live, with their events. Call it only without :attr:`has_deleted`, and for names
         without a hold.
         """
-        if len(rows) >= _MANY_ROWS:
+        if len(new) >= _MANY_ROWS:
             self.drop_triggers()
-        width = len(STATE)
-        events = [(*row[:width], "bound", actor, source, operation) for row, source in rows]
-        self._insert([tuple(row) for row, _ in rows], events)
+        self._count_added()
+        before = self.counted_to
+        self._insert(*self._inserts.blocks_of(new, actor, operation))
+        if before is None:
+            return
+        dropped = {each.name for each in self._dropped}
+        if not dropped.isdisjoint(name_counts.ADDED_TRIGGERS):
+            stated = dict(zip(STATE, new.shared, strict=False))
+            name_counts.add_new(self.connection, stated, new.keys, new.elements, before)
+        if search_indexes.ADDED_TRIGGER in dropped:
+            search_indexes.add_many(self.connection, before)
+        self.counted_to = self._numbered_to
 
     def get_rule(self, prefix: str) -> Rule | None:
         """Return the rule of exactly this prefix. Other writers of rules wait until the transaction ends."""
@@ -552,7 +576,8 @@ class Transaction:
             execution_options={"stream_results": True, "yield_per": _ROWS_AT_ONCE},
         )
         for block in events.partitions():
-            self._insert([tuple(row) + search_of_row(tuple(row)) for row in block], [])
+            rows = [tuple(row) + search_of_row(tuple(row)) for row in block]
+            self._insert(RowBlock(len(rows), rows), _NO_ROWS)
         held = "SELECT 1 FROM bindings WHERE hold_until IS NOT NULL LIMIT 1"
         if self.connection.exec_driver_sql(held).scalar():
             # The resolver reads the holds of names together with the rules.
@@ -608,26 +633,26 @@ class Transaction:
         self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
         self.rules_version = None  # what this transaction reads from now on is not kept
 
-    def _insert(self, bindings: list[Row], events: list[Row]) -> None:
+    def _insert(self, bindings: RowBlock, events: RowBlock) -> None:
         is_postgresql = self._database.dialect_name == "postgresql"
-        if is_postgresql and max(len(bindings), len(events)) > MAX_ROWS:
+        if is_postgresql and max(bindings.number, events.number) > MAX_ROWS:
             connection: Any = self.connection.connection.driver_connection
             copies = [(self._inserts.bindings, bindings), (self._inserts.events, events)]
             # The server writes the last rows while the next ones are read. Those of the names take longer. Another
             # order than that of other changes can cause a deadlock, but not in an exclusive transaction.
-            for insert_into, rows in reversed(copies) if self.is_exclusive else copies:
-                insert_into.copy(connection, rows)
+            for insert_into, block in reversed(copies) if self.is_exclusive else copies:
+                insert_into.copy(connection, block.all_rows())
             return
-        is_silent = any(each.name == triggers.NUMBERS_TRIGGER for each in self._dropped)
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
-        if is_postgresql and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
+        if is_postgresql and 0 < bindings.number <= MAX_ROWS and 0 < events.number <= MAX_ROWS:
             # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.
             (name, its_values), (event, values) = statements
             statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])
         for statement, parameters in statements:
             self.driver.execute(statement, parameters)
-        if is_silent and bindings:
-            if any(row[_NUMBERS] is not None for row in bindings):
+        if self.counted_to is not None and bindings.number:
+            is_silent = any(each.name == triggers.NUMBERS_TRIGGER for each in self._dropped)
+            if is_silent and bindings.has(_NUMBERS):
                 # Later rows of the transaction are found by them.
                 triggers.add_numbers(self.connection, self._numbered_to)
             self._numbered_to = self._last_row()

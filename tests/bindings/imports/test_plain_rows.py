@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from datetime import UTC, datetime
 from io import BytesIO
 
@@ -14,25 +16,31 @@ from ararat.bindings.imports.importing import import_table
 from ararat.bindings.imports.plain_rows import PlainRows
 from ararat.bindings.names.assignment import bind
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.storage.rows import binding_of, date_again, row_of, search_of
+from ararat.bindings.storage.rows import SEARCH, binding_of, row_of, search_of
 from ararat.bindings.tables import columns
+from ararat.bindings.tables.columns import Row
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 LATER = datetime(2026, 11, 28, 12, 30, tzinfo=UTC)
 
 
-def require_equal(cells: dict[str, str]) -> bool:
-    """Compare the two conversions of a row. Return whether it is converted at once."""
+def require_equal(*several: dict[str, str]) -> list[bool]:
+    """Compare the two conversions of the rows of a block. Return whether each is converted at once."""
     rows = PlainRows(NOW)
-    name = rows.name(cells)
-    if name is None:
-        return False
-    change = rows.change(name)
-    general = bind(None, columns.fields(cells), NOW)
-    assert change == general
-    assert change.after.__dict__ == general.after.__dict__
-    assert tuple(name.row) == row_of(general.after) + search_of(general.after)
-    return True
+    names = rows.read([Row(line, cells) for line, cells in enumerate(several, 2)])
+    new = rows.new(names, [f"line {row.line}" for row in names.rows])
+    for number, (place, row) in enumerate(zip(names.places, names.rows, strict=True)):
+        change = names.change(number)
+        general = bind(None, columns.fields(several[place]), NOW)
+        assert row.cells is several[place]
+        assert change == general
+        assert change.after.__dict__ == general.after.__dict__
+        assert new.row(number) == row_of(general.after)
+        searched = tuple(new.columns[name][number] if name in new.columns else None for name in SEARCH)
+        assert searched == search_of(general.after)
+    counted = Counter(json.dumps([*names.metadata(number)]) for number in range(len(names)) if names.metadata(number))
+    assert {json.dumps(json.loads(text)): number for text, number in new.elements.items()} == counted
+    return [place in names.places for place in range(len(several))]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +70,7 @@ def require_equal(cells: dict[str, str]) -> bool:
     ],
 )
 def test_a_row_of_the_usual_columns_is_converted_at_once(cells: dict[str, str], is_plain: bool) -> None:
-    assert require_equal({"identifier": "ark:12345/x5", **cells}) == is_plain
+    assert require_equal({"identifier": "ark:12345/x5", **cells}) == [is_plain]
 
 
 texts = st.one_of(st.sampled_from(["", " ", "INV 7", "Köln", "a\tb", "\xa0", "(:unkn)"]), st.text(max_size=8))
@@ -79,10 +87,12 @@ rows_of_cells = st.fixed_dictionaries(
 )
 
 
-@given(rows_of_cells)
-def test_each_row_that_is_converted_at_once_is_as_in_general(cells: dict[str, str]) -> None:
+@given(st.lists(rows_of_cells, max_size=4))
+def test_each_row_that_is_converted_at_once_is_as_in_general(several: list[dict[str, str]]) -> None:
+    usual = {"identifier": "ark:12345/x5", "target": "https://example.org/1"}
     try:
-        require_equal(cells)
+        require_equal(*several)
+        require_equal(usual, *({**usual, **cells} for cells in several), usual)
     except BindingError as error:
         raise AssertionError("a row is refused in general") from error
 
@@ -125,14 +135,14 @@ def test_an_import_writes_the_same_without_it(
         return [found.replace(f"'operation': {summary.operation}", "")]
 
     with_it = imported("p")
-    monkeypatch.setattr(PlainRows, "name", lambda self, cells: None)
+    read = PlainRows.read
+    monkeypatch.setattr(PlainRows, "read", lambda self, rows: read(self, []))
     assert imported("q") == with_it
 
 
 def test_the_times_of_rows_are_set_again() -> None:
     rows = PlainRows(NOW)
-    name = rows.name({"identifier": "ark:12345/x", "target": "/x"})
-    assert name is not None
-    date_again([name.row], NOW, LATER)
-    found = binding_of(tuple(name.row[:-2]))
+    names = rows.read([Row(2, {"identifier": "ark:12345/x", "target": "/x"})])
+    new = rows.new(names, ["line 2"]).dated_again(NOW, LATER)
+    found = binding_of(new.row(0))
     assert (found.created, found.changed, found.recorded_at) == (LATER, LATER, LATER)

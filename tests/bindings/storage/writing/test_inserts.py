@@ -16,7 +16,7 @@ from ararat.bindings.names.binding import NOTHING, Binding
 from ararat.bindings.names.errors import BindingsUnavailable, Collision
 from ararat.bindings.storage.databases.deadlines import WriterConnection
 from ararat.bindings.storage.tables import schema
-from ararat.bindings.storage.writing.inserts import MAX_ROWS, Insert
+from ararat.bindings.storage.writing.inserts import MAX_ROWS, Insert, RowBlock
 
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
 
@@ -187,4 +187,4 @@ def test_many_rows_are_written_in_the_order_of_other_changes_unless_there_are_no
 def test_statements_stay_within_the_variable_limit_of_sqlite() -> None:
     columns = [column for column in schema.events.columns if column.name != "id"]
     rows = [tuple(f"{place} {number}" for place in range(len(columns))) for number in range(2 * MAX_ROWS)]
-    assert max(len(parameters) for _, parameters in Insert(dialect(), columns).of(rows)) <= 32_766
+    assert max(len(parameters) for _, parameters in Insert(dialect(), columns).of(RowBlock(len(rows), rows))) <= 32_766
