@@ -110,7 +110,7 @@ clean: ## remove all files that make creates
 	@$(alone) 'if [ "$$(cat $@ 2>/dev/null)" = "$$($(STATE))" ]; then touch $@; exit; fi; \
 	  echo "Setting up .venv with $(PYTHON)"; \
 	  [ "$$(tail -n 1 $@ 2>/dev/null)" = "$$(pwd)" ] || $(PYTHON) -m venv --clear .venv; \
-	  $(INSTALL) $(PINNED)/run.txt; \
+	  $(INSTALL) $(PINNED)/pip.txt; $(INSTALL) $(PINNED)/run.txt; \
 	  rm -rf .venv/build; $(INSTALL) $(PINNED)/build.txt --target .venv/build; \
 	  PYTHONPATH=.venv/build $(BIN)/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .; \
 	  mkdir -p .venv/src; ln -sfn ../.. .venv/src/ararat; \

@@ -2,7 +2,8 @@
 
 ``make lock`` runs it, with the option ``--upgrade`` to raise the versions. The versions are valid for all systems and
 for Python 3.11 and newer. A file contains the packages that the sets before it do not contain. The files for the build
-and the tools are complete, because they are installed into separate folders. That of the sites is resolved separately.
+and the tools are complete, because they are installed into separate folders, and pip is installed before the others.
+That of the sites is resolved separately.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ SITES = ("django>=5.2,<5.3", "flask>=3.0,<3.1", "flask-sqlalchemy>=3.1", "sqlalc
 """Packages that a site can have beside the middleware: tests/test_distribution.py installs these older versions."""
 
 TOOLS = ("pip-audit>=2.10", "uv>=0.13")
+PIP = ("pip>=25",)
+"""It installs the others. That of Python 3.11 reads the metadata of all packages for each package that it installed."""
+
 HEADER = "# Written by `make lock` from pyproject.toml; do not edit. Install it with pip install --require-hashes.\n"
 
 
@@ -37,8 +41,10 @@ def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     with TemporaryDirectory() as name:
         folder = Path(name)
-        tools, build, sites, agreed = (folder / name for name in ("tools.in", "build.in", "sites.in", "agreed.txt"))
+        names = ("tools.in", "build.in", "sites.in", "pip.in", "agreed.txt")
+        tools, build, sites, pip, agreed = (folder / name for name in names)
         tools.write_text("\n".join(TOOLS), "utf-8")
+        pip.write_text("\n".join(PIP), "utf-8")
         sites.write_text("\n".join(SITES), "utf-8")
         build.write_text("\n".join(project["build-system"]["requires"]), "utf-8")
         # uv keeps the versions in the file that it overwrites.
@@ -47,9 +53,10 @@ def main() -> None:
             "utf-8",
         )
         groups = [option for group in GROUPS for option in ("--group", group)]
-        resolve(ROOT / "pyproject.toml", build, tools, *EXTRAS, *groups, to=agreed)
+        resolve(ROOT / "pyproject.toml", build, tools, pip, *EXTRAS, *groups, to=agreed)
         locked = {
             "build": resolve(build, "--no-deps", "--generate-hashes", within=agreed),
+            "pip": resolve(pip, "--generate-hashes", within=agreed),
             "sites": resolve(sites, "--generate-hashes"),
             "tools": resolve(tools, "--generate-hashes", within=agreed),
         }
