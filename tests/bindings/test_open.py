@@ -141,6 +141,7 @@ def test_a_database_with_tables_of_another_program_is_not_changed(database: str)
         execute(database, "SELECT * FROM bindings")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("version", "remedy"),
     [
@@ -154,14 +155,18 @@ def test_a_database_of_another_version_is_not_served(
     running = open_store(database)
     running.bind(NAME, "/x")
     cast(DatabaseStore, running.store)._readers.close_idle()
-    execute(database, "UPDATE ararat SET value = :version WHERE name = 'schema'", version=version)
-    with pytest.raises(BindingError, match=remedy) as refused:
-        open_bindings(database, create=True).open()
-    assert refused.value.code == "schema-version"
-    with pytest.raises(BindingsUnavailable, match=remedy):
-        running.lookup(NAME)
-    with pytest.raises(BindingsUnavailable, match=remedy):
-        running.bind(NAME, "/x")
+    change = "UPDATE ararat SET value = :version WHERE name = 'schema'"
+    execute(database, change, version=version)
+    try:
+        with pytest.raises(BindingError, match=remedy) as refused:
+            open_bindings(database, create=True).open()
+        assert refused.value.code == "schema-version"
+        with pytest.raises(BindingsUnavailable, match=remedy):
+            running.lookup(NAME)
+        with pytest.raises(BindingsUnavailable, match=remedy):
+            running.bind(NAME, "/x")
+    finally:
+        execute(database, change, version=str(VERSION))
 
 
 @pytest.mark.one_setup
@@ -200,30 +205,25 @@ def test_triggers_protect_names_and_history(database: str, open_store: Callable[
     assert (bindings.lookup(NAME), bindings.history(NAME)) == before
 
 
-@pytest.mark.one_setup
-@pytest.mark.parametrize("table", ["bindings", "events", "rule_events"])
-@pytest.mark.parametrize("statement", ["INSERT OR REPLACE", "REPLACE"])
-@pytest.mark.parametrize("many", [False, True])
-def test_sqlite_never_replaces_a_row(
-    tmp_path: Path, open_store: Callable[..., Bindings], table: str, statement: str, many: bool
-) -> None:
+def test_sqlite_never_replaces_a_row(tmp_path: Path, open_store: Callable[..., Bindings]) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     bindings = open_store(database)
     bindings.bind(NAME, "/x", resource="R1")
     bindings.rules.set("ark:12345/t5", "/${value}")
     mint(bindings, "12345/x5")
-    if many:
-        # An import of many rows drops the triggers within its transaction.
-        rows = "".join(f"ark:12345/i{number},/x\n" for number in range(600))
-        assert import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode())).written
-    with pytest.raises(DBAPIError, match="never replaced"):
-        execute(database, f"{statement} INTO {table} SELECT * FROM {table}")  # noqa: S608  ours
-    if table == "events":
-        columns = "key, kind, target, status, redirect, passthrough, scope, created, changed, revision, action"
-        with pytest.raises(DBAPIError, match="never replaced"):
-            execute(database, f"{statement} INTO events ({columns}) SELECT {columns} FROM events")  # noqa: S608
-    with pytest.raises(DBAPIError, match="never renamed"):
-        execute(database, "UPDATE OR REPLACE bindings SET key = 'ark:12345/other', revision = revision + 1")
+    columns = "key, kind, target, status, redirect, passthrough, scope, created, changed, revision, action"
+    rest = ["bindings SELECT * FROM bindings", "events SELECT * FROM events", "rule_events SELECT * FROM rule_events"]
+    rest.append(f"events ({columns}) SELECT {columns} FROM events")  # noqa: S608  ours
+    for is_imported in (False, True):
+        if is_imported:
+            # An import of many rows drops the triggers within its transaction.
+            rows = "".join(f"ark:12345/i{number},/x\n" for number in range(600))
+            assert import_table(bindings, BytesIO(f"identifier,target\n{rows}".encode())).written
+        for statement in (f"{verb} INTO {each}" for verb in ("INSERT OR REPLACE", "REPLACE") for each in rest):
+            with pytest.raises(DBAPIError, match="never replaced"):
+                execute(database, statement)
+        with pytest.raises(DBAPIError, match="never renamed"):
+            execute(database, "UPDATE OR REPLACE bindings SET key = 'ark:12345/other', revision = revision + 1")
 
 
 def test_a_change_refused_by_a_trigger_is_not_retried(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:

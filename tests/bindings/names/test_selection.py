@@ -339,9 +339,20 @@ PLANS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.fixture
-def many(bindings: Bindings) -> Bindings:
-    """Bindings with 3,000 names of two changes, whose statistics the database knows."""
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def many(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    """Bindings with 3,000 names of two changes, whose statistics the database knows, and one with a resource."""
+    database = f"sqlite:///{tmp_path_factory.mktemp('many')}/names.sqlite"
+    if request.param == "postgresql":
+        database = request.getfixturevalue("cluster").new_schema()
+    with bindings_at(database, create=True) as bindings:
+        bindings.open()
+        fill(bindings)
+        bindings.bind("ark:12345/inv", "https://new.example/", resource="INV 1")
+        yield bindings
+
+
+def fill(bindings: Bindings) -> None:
     is_sqlite = bindings.location.startswith("sqlite")
     with bindings.store.transaction() as transaction:
         rows = [(f"ark:12345/{number:05}",) * 5 for number in range(3000)]
@@ -359,7 +370,6 @@ def many(bindings: Bindings) -> Bindings:
             )
     for table in ("bindings", "events"):
         rows_of(bindings, f"ANALYZE {table}")
-    return bindings
 
 
 @pytest.mark.one_setup
@@ -390,7 +400,6 @@ def test_a_page_is_read_from_an_index_without_sorting(
 def test_an_exact_resource_is_compared_in_its_index_and_not_with_each_name(
     many: Bindings, conditions: dict[str, Any]
 ) -> None:
-    many.bind("ark:12345/inv", "https://new.example/", resource="INV 1")
     store, plans = many.store, list[str]()
     assert isinstance(store, DatabaseStore)
     is_sqlite = many.location.startswith("sqlite")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count, islice
 from typing import Any
 
 import psycopg
@@ -19,6 +20,12 @@ from ararat.bindings.storage.tables import schema
 from ararat.bindings.storage.writing.inserts import MAX_ROWS, Insert, RowBlock
 
 NOW = datetime(2026, 10, 4, 12, tzinfo=UTC)
+_numbers = count()
+
+
+def unused(rows: int) -> list[int]:
+    """Return numbers of names that no other row of a test has."""
+    return list(islice(_numbers, rows))
 
 
 def bound(number: int, **stated: Any) -> Change:
@@ -55,12 +62,13 @@ def kept(bindings: Bindings, changes: list[Change]) -> bool:
     return [stored[change.after.identifier] for change in changes] == [change.after for change in changes]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("rows", [1, 2, MAX_ROWS - 1, MAX_ROWS, MAX_ROWS + 1])
 def test_any_number_of_rows_is_written_in_order(bindings: Bindings, rows: int) -> None:
-    changes = [bound(number) for number in range(rows)]
+    changes = [bound(number) for number in unused(rows)]
     put(bindings, changes)
     assert kept(bindings, changes)
-    last = bindings.history(f"ark:12345/x{rows - 1}")
+    last = bindings.history(changes[-1].after.identifier)
     assert [(event.action, event.source) for event in last] == [("bound", f"names.csv, line {rows - 1}")]
 
 
@@ -76,10 +84,13 @@ ONE_THAT_DIFFERS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("stated", ONE_THAT_DIFFERS.values(), ids=ONE_THAT_DIFFERS)
 @pytest.mark.parametrize("place", [0, 2], ids=["the first", "the last"])
 def test_values_are_not_mixed_between_rows(bindings: Bindings, stated: dict[str, object], place: int) -> None:
-    changes = [bound(number, **stated) if number == place else bound(number) for number in range(3)]
+    if name := stated.get("identifier"):
+        stated = {"identifier": f"{name}{place}"}
+    changes = [bound(number, **(stated if place == each else {})) for each, number in enumerate(unused(3))]
     put(bindings, changes)
     assert kept(bindings, changes)
 
@@ -101,20 +112,23 @@ def test_many_rows_with_any_values_are_written(bindings: Bindings) -> None:
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("exclusive", [False, True], ids=["", "exclusive"])
 @pytest.mark.parametrize("rows", [3, MAX_ROWS + 1])
 def test_a_block_with_an_existing_name_is_not_written(bindings: Bindings, rows: int, exclusive: bool) -> None:
-    put(bindings, [bound(1)])
+    numbers = unused(rows)
+    put(bindings, [bound(numbers[1])])
     with pytest.raises(Collision):
-        put(bindings, [bound(number) for number in range(rows)], exclusive=exclusive)
-    assert bindings.lookup("ark:12345/x0") is bindings.lookup(f"ark:12345/x{rows - 1}") is None
-    assert len(bindings.history("ark:12345/x1")) == 1
+        put(bindings, [bound(number) for number in numbers], exclusive=exclusive)
+    assert bindings.lookup(f"ark:12345/x{numbers[0]}") is bindings.lookup(f"ark:12345/x{numbers[-1]}") is None
+    assert len(bindings.history(f"ark:12345/x{numbers[1]}")) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("exclusive", [False, True], ids=["", "exclusive"])
 @pytest.mark.parametrize("read", [False, True], ids=["", "read"])
 def test_many_rows_are_undone_after_an_error(bindings: Bindings, read: bool, exclusive: bool) -> None:
-    changes = [bound(number) for number in range(MAX_ROWS + 1)]
+    changes = [bound(number) for number in unused(MAX_ROWS + 1)]
     names = [change.after.identifier for change in changes]
 
     def put_and_stop() -> None:
@@ -132,6 +146,7 @@ def test_many_rows_are_undone_after_an_error(bindings: Bindings, read: bool, exc
     assert kept(bindings, changes)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(
     ("then", "expected"),
@@ -145,7 +160,7 @@ def test_many_rows_are_undone_after_an_error(bindings: Bindings, read: bool, exc
 def test_a_connection_that_breaks_while_many_rows_are_written_is_replaced(
     then: str, expected: type[Exception], database: str, bindings: Bindings
 ) -> None:
-    changes = [bound(number) for number in range(MAX_ROWS + 1)]
+    changes = [bound(number) for number in unused(MAX_ROWS + 1)]
 
     def put_and_break() -> None:
         with bindings.store.transaction(exclusive=True) as transaction:
@@ -157,7 +172,7 @@ def test_a_connection_that_breaks_while_many_rows_are_written_is_replaced(
             if then == "read":
                 transaction.get([changes[0].after.identifier])
             elif then == "write":
-                transaction.put([bound(MAX_ROWS + 2)], None)
+                transaction.put([bound(number) for number in unused(1)], None)
             elif then == "stop":
                 raise RuntimeError
 
