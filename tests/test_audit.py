@@ -6,10 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from . import audit as program
 
 SCRIPT = Path(__file__).with_name("audit.py")
 FILES = sorted(path.name for path in SCRIPT.with_name("requirements").glob("*.txt"))
@@ -34,6 +37,20 @@ def audit(folder: Path, answers: dict[str, list[Any]]) -> subprocess.CompletedPr
     (folder / "answers.json").write_text(json.dumps(answers), "utf-8")
     environ = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run([sys.executable, str(SCRIPT)], env=environ, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def audited(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """audited(answers) runs the program in this process with the answers to all files, which need no processes.
+
+    Returns its exit code, output and errors.
+    """
+
+    def run(answers: dict[str, list[Any]]) -> tuple[int, str, str]:
+        monkeypatch.setattr(program, "audited", lambda file: answers[file.name])
+        return program.main(), *capsys.readouterr()
+
+    return run
 
 
 SUMMARY = "packages checked: 0, not checked: 1, known vulnerabilities: 0"
@@ -64,10 +81,10 @@ SUMMARY = "packages checked: 0, not checked: 1, known vulnerabilities: 0"
         pytest.param([UNKNOWN], 69, [SUMMARY], id="all unknown"),
     ],
 )
-def test_make_audit_lists_the_findings(tmp_path: Path, found: list[Any], code: int, lines: list[str]) -> None:
-    done = audit(tmp_path, {file: found if file == "bench.txt" else [] for file in FILES})
-    assert (done.returncode, [line for line in lines if line not in done.stdout.splitlines()]) == (code, []), done
-    assert bool(done.stderr) == bool(code)
+def test_make_audit_lists_the_findings(audited: Any, found: list[Any], code: int, lines: list[str]) -> None:
+    result, output, errors = audited({file: found if file == "bench.txt" else [] for file in FILES})
+    assert (result, [line for line in lines if line not in output.splitlines()]) == (code, []), output
+    assert bool(errors) == bool(code)
 
 
 def test_make_audit_fails_if_the_service_cannot_be_reached(tmp_path: Path) -> None:
@@ -78,8 +95,15 @@ def test_make_audit_fails_if_the_service_cannot_be_reached(tmp_path: Path) -> No
     )
 
 
-def test_each_file_of_pins_is_checked(tmp_path: Path) -> None:
+def test_each_file_of_pins_is_checked(audited: Any) -> None:
     answers = {file: [CHECKED | {"name": file}] for file in FILES}
-    done = audit(tmp_path, answers)
-    summary = f"packages checked: {len(FILES)}, not checked: 0, known vulnerabilities: 0\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, summary, "")
+    assert audited(answers) == (0, f"packages checked: {len(FILES)}, not checked: 0, known vulnerabilities: 0\n", "")
+
+
+def test_the_findings_of_the_process_are_read(tmp_path: Path) -> None:
+    done = audit(tmp_path, {FILES[0]: [VULNERABLE]})
+    assert f"the service could not be asked about {FILES[1]}: the name of" in done.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(tmp_path))
+        patch.setattr(sys, "argv", [str(SCRIPT)])
+        assert program.audited(SCRIPT.parent / "requirements" / FILES[0]) == [VULNERABLE]

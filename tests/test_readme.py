@@ -227,12 +227,17 @@ def test_flask_example_resolves_and_leaves_the_site_unchanged(text, site):
     assert_resolves(Client(run(text, 0)["app"]))
 
 
-def test_django_example_works_as_pasted_from_any_folder(site, wsgi_server):
-    """Serve a project of django-admin from a folder other than that of the database."""
-    project = site / "project"
-    project.mkdir()
-    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", project], check=True, timeout=60)
-    (site / "bindings.sqlite").rename(project / "bindings.sqlite")
+@pytest.fixture
+def project(site, run_command):
+    """Return the folder of a project of django-admin, with the database, below another folder."""
+    made = site / "project"
+    made.mkdir()
+    assert run_command(sys.executable, "-m", "django", "startproject", "mysite", made).returncode == 0
+    (site / "bindings.sqlite").rename(made / "bindings.sqlite")
+    return made
+
+
+def test_django_example_works_as_pasted_from_any_folder(project, wsgi_server):
     (project / "mysite" / "wsgi.py").write_text(blocks("frameworks.md", "python")[1], "utf-8")
     server = wsgi_server("from mysite.wsgi import application", options=["--pythonpath", str(project)])
     answer = server.get("/ark:/12345/x6-np1")
@@ -263,11 +268,7 @@ def test_asgi_examples_resolve_and_leave_the_site_unchanged(site, number):
     assert findings[0].message.startswith("ResolverASGIMiddleware wraps the ")
 
 
-def test_django_example_for_asgi_works_as_pasted(site, start_server):
-    project = site / "project"
-    project.mkdir()
-    subprocess.run([sys.executable, "-m", "django", "startproject", "mysite", project], check=True, timeout=60)
-    (site / "bindings.sqlite").rename(project / "bindings.sqlite")
+def test_django_example_for_asgi_works_as_pasted(site, project, start_server):
     (project / "mysite" / "asgi.py").write_text(blocks("frameworks.md", "python")[6], "utf-8")
     arguments = ["--app-dir", project, "--port", "0", "mysite.asgi:application"]
     server = start_server([sys.executable, "-m", "uvicorn", *arguments], folder=site)
@@ -325,8 +326,8 @@ def assert_resolves(client: Client) -> None:
 def test_server_of_the_tutorial_answers_a_request(site, start_server: Callable[..., Any]):
     _, serve, visit, _ = blocks("first-ark.md", "sh")
     (site / "app.py").write_text(blocks("first-ark.md", "python")[0], "utf-8")
-    # Use any free port instead of 8000, and retry until the server listens.
-    command = [Path(sys.executable).with_name("gunicorn"), *serve.replace(":8000", ":0").split()[1:]]
+    # Use any free port instead of 8000, and retry until the server listens. The module starts faster than its program.
+    command = [sys.executable, "-m", *serve.replace(":8000", ":0").split()]
     server = start_server(command, folder=site)
     port = server.wait_for(r"Listening at: http://127\.0\.0\.1:(\d+)")
     answer = shell(visit.replace("8000", port).replace("curl", "curl --retry 20 --retry-connrefused", 1), site)
