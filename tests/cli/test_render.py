@@ -333,14 +333,24 @@ def test_the_locale_decides_in_the_utf8_mode(
     assert output._takes_utf8(io.TextIOWrapper(io.BytesIO(), "utf-8")) is takes
 
 
+def test_other_encodings_take_no_letters_in_any_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("locale.nl_langinfo", lambda item: "UTF-8")
+    for encoding in ("ascii", "latin-1"):
+        assert not output._takes_utf8(io.TextIOWrapper(io.BytesIO(), encoding))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pseudo-terminals are of POSIX")
 @pytest.mark.parametrize(
     ("environ", "shown"),
     [
         pytest.param({"LC_ALL": "C.UTF-8"}, "M\u00fcller", id="UTF-8"),
         pytest.param({"LC_ALL": "C"}, "M\\u{fc}ller", id="C"),
-        pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"}, "M\\u{fc}ller", id="ASCII"),
-        pytest.param({"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}, "M\\u{fc}ller", id="Latin-1"),
+        pytest.param(
+            {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "ascii"}, "M\\u{fc}ller", id="ASCII", marks=pytest.mark.long
+        ),
+        pytest.param(
+            {"LC_ALL": "C.UTF-8", "PYTHONIOENCODING": "latin-1"}, "M\\u{fc}ller", id="Latin-1", marks=pytest.mark.long
+        ),
     ],
 )
 def test_non_ascii_letters_are_printed_only_in_a_utf8_locale(environ, shown, tmp_path):

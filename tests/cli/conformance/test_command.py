@@ -14,8 +14,6 @@ from ararat.cli import main
 from ararat.cli.conformance.answers import KINDS, agrees, answer
 from tests.wrapping import unwrapped
 
-OURS = Path(sys.executable).with_name("ararat")
-
 
 @pytest.fixture
 def ararat() -> Callable[..., Result]:
@@ -35,8 +33,9 @@ def test_the_answers_of_this_package_agree_with_the_vectors(vector):
     assert agrees(vector.expect, json.loads(json.dumps(answer(vector.kind, vector.input))))
 
 
-def test_run_reports_that_the_answers_of_this_package_agree(ararat, data):
-    ran = ararat("run", data / "vectors.jsonl", "--", OURS, "conformance", "answer")
+def test_run_reports_that_the_answers_of_this_package_agree(ararat, data, search_path):
+    ours = Path(search_path.partition(":")[0], "ararat")
+    ran = ararat("run", data / "vectors.jsonl", "--", ours, "conformance", "answer")
     assert ran.exit_code == 0, ran.output
     assert ran.stdout.splitlines()[-1].endswith("agree.")
     assert len(ran.stdout.splitlines()) == len(KINDS) + 1

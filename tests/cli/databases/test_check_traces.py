@@ -6,9 +6,7 @@ import csv
 import http.server
 import json
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from tests.http_servers import running
+from tests.waiting import until
 from tests.wrapping import unwrapped
 
 
@@ -226,20 +225,18 @@ def test_resume_does_not_change_a_file_without_results(options, tmp_path):
     assert "line 1: not JSON" in unwrapped(result.stderr)
 
 
-def test_results_are_kept_after_an_interrupt(options, tmp_path):
+def test_results_are_kept_after_an_interrupt(options, tmp_path, start_server):
     (tmp_path / "names").write_text("".join(f"ark:12345/x{number}\n" for number in range(50)))
     kept = tmp_path / "traced.jsonl"
     program = [Path(sys.executable).with_name("ararat"), *options, "names", "--resume", kept.name]
     program[program.index("0")] = "0.3"
-    process = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while not (kept.exists() and kept.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == -signal.SIGINT
-    assert "interrupted; run the same command to continue from traced.jsonl" in err
-    assert "Traceback" not in err
+    command = start_server(program, folder=tmp_path)
+    until(lambda: kept.exists() and kept.read_text())
+    command.process.send_signal(signal.SIGINT)
+    assert command.process.wait(30) == -signal.SIGINT
+    printed = command.log()
+    assert "interrupted; run the same command to continue from traced.jsonl" in printed
+    assert "Traceback" not in printed
     done = [json.loads(line)["identifier"] for line in kept.read_text().splitlines()]
     assert 0 < len(done) < 50
-    assert f"{len(done)} traced" in out
+    assert f"{len(done)} traced" in printed
