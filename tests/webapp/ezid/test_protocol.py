@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -234,6 +235,22 @@ def test_urls_and_cookies_have_the_path_of_the_prefix_or_of_the_mount(
     assert f"Path={base.split('/', 3)[3].join(['/', ''])};" in f"{cookie};"
 
 
+@pytest.mark.naughty
+def test_no_identifier_makes_the_api_fail(naughty: Any, api: Api) -> None:
+    text = naughty.input.encode("utf-8", "surrogatepass")[:1000]
+    for query in ("", "?prefix_match=yes"):
+        status, line = api.line("GET", f"/id/{quote(text, safe=':/')}{query}")
+        assert (status, line.isascii()) == (400, True), line
+        assert line.startswith("error: bad request - ")
+
+
+@pytest.fixture
+def described(api: Api) -> Api:
+    assert api.line("PUT", f"/id/{NAME}", "erc.who: No\u202eah <b>".encode())[0] == 201
+    return api
+
+
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("accept", "is_page"),
     [
@@ -248,9 +265,9 @@ def test_urls_and_cookies_have_the_path_of_the_prefix_or_of_the_mount(
     ],
 )
 def test_a_client_that_prefers_html_gets_a_page(
-    api: Api, read_page: Callable[[str], Any], accept: str, is_page: bool
+    described: Api, read_page: Callable[[str], Any], accept: str, is_page: bool
 ) -> None:
-    assert api.line("PUT", f"/id/{NAME}", "erc.who: No\u202eah <b>".encode())[0] == 201
+    api = described
     response = api.send("GET", f"/id/{NAME}", Accept=accept)
     assert (response.status_code, response.mimetype) == (200, "text/html" if is_page else "text/plain")
     assert {"Accept", "Authorization", "Cookie"} <= {*response.headers["Vary"].split(", ")}
