@@ -99,6 +99,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str |
 
 
 @pytest.fixture
+def database(database: str, request: pytest.FixtureRequest) -> str:
+    """The URL of a database, which has the accounts if it is of SQLite and the test uses the inspector."""
+    if "app" in request.fixturenames and database.startswith("sqlite"):
+        Path(database.removeprefix("sqlite:///")).write_bytes(with_accounts())
+    return database
+
+
+@pytest.fixture
 def bindings(
     tmp_path: Path, clock: Clock, open_store: Callable[..., Bindings], request: pytest.FixtureRequest
 ) -> Bindings:
