@@ -11,13 +11,6 @@ import sys
 from typing import Any
 from wsgiref.simple_server import make_server
 
-import django
-from django.conf import settings
-from django.core.management import call_command
-from django.core.wsgi import get_wsgi_application
-from django.urls import include, path
-from joserfc.jwk import RSAKey
-
 CLIENT, SECRET, USER, PASSWORD = "ararat", "the secret of the client", "jane", "correct horse battery"
 _FORM = '<form method="post">{% csrf_token %}{{ form }}<button>Sign in</button></form>'
 
@@ -26,6 +19,13 @@ urlpatterns: list[object] = []
 
 def main(port: int, redirect_uri: str) -> None:
     """Serve until the process is ended."""
+    import django
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.core.wsgi import get_wsgi_application
+    from django.urls import include, path
+    from joserfc.jwk import RSAKey
+
     key = RSAKey.generate_key(2048, private=True).as_pem(private=True).decode()
     loaders = [("django.template.loaders.locmem.Loader", {"registration/login.html": _FORM})]
     settings.configure(

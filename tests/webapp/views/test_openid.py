@@ -1,4 +1,4 @@
-"""Test sign-in with OpenID Connect, with a provider that runs as a process on loopback."""
+"""Test sign-in with OpenID Connect, with providers on loopback."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urljoin, urlsplit
 
@@ -26,16 +27,17 @@ from ararat.webapp.accounts.records.identities import Identities
 from ararat.webapp.accounts.store import Accounts
 from tests.ports import free_port
 from tests.webapp.accounts import openid_provider
+from tests.webapp.accounts.small_provider import small_provider
 
 SITE = "https://ids.example.org"
 RETURN = f"{SITE}/sign-in/openid/return"
 PROVIDER = Path(openid_provider.__file__)
 
 
-@pytest.fixture(scope="module")
-def issuer(tmp_path_factory):
-    """The issuer of a provider that runs."""
-    folder, port = tmp_path_factory.mktemp("provider"), free_port()
+@contextmanager
+def independent_provider(folder):
+    """Start the provider that others have written, and return its issuer."""
+    port = free_port()
     command = [sys.executable, str(PROVIDER), str(port), RETURN]
     with (
         (folder / "log").open("wb") as log,
@@ -47,6 +49,14 @@ def issuer(tmp_path_factory):
             yield f"http://127.0.0.1:{port}/o"
         finally:
             process.terminate()
+
+
+@pytest.fixture(scope="module", params=["small", pytest.param("independent", marks=pytest.mark.long)])
+def issuer(request, tmp_path_factory):
+    """The issuer of a provider that runs."""
+    is_small = request.param == "small"
+    with small_provider(RETURN) if is_small else independent_provider(tmp_path_factory.mktemp("provider")) as found:
+        yield found
 
 
 @pytest.fixture
