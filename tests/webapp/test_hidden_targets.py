@@ -76,10 +76,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def test_no_public_answer_shows_the_target_of_a_name_that_leads_nowhere(
     client: Client, door: str, accepted: str
 ) -> None:
-    for name in NAMES:
-        answer = client.get(door.format(name=name), headers={"Accept": accepted})
+    for path in {door.format(name=name) for name in NAMES}:
+        answer = client.get(path, headers={"Accept": accepted})
         assert answer.status_code < 500
-        assert "secret" not in f"{answer.headers}{answer.get_data(as_text=True)}", name
+        assert "secret" not in f"{answer.headers}{answer.get_data(as_text=True)}", path
 
 
 @pytest.mark.one_setup
