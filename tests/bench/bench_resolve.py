@@ -24,6 +24,7 @@ SELECT = """
 import sqlite3, threading
 HEADERS = [
     ("Content-Length", "0"),
+    ("Content-Type", "text/plain; charset=utf-8"),
     ("Cache-Control", "max-age=300, stale-if-error=86400"),
     ("Link", '</ark:12345/x00000001?info>; rel="describedby"'),
     (
@@ -32,6 +33,7 @@ HEADERS = [
         '</ark:12345/x00000001?info&format=jsonld>; rel="describedby"; type="application/ld+json", '
         '</ark:12345/x00000001?info&format=linkset>; rel="linkset"; type="application/linkset+json"',
     ),
+    ("Vary", "No-Redirect"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Access-Control-Allow-Origin", "*"),
