@@ -8,10 +8,12 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from ararat.bindings.storage.databases import deadlines
 from ararat.bindings.storage.databases.deadlines import responds
+from tests.databases import Cluster
 
 
 @contextlib.contextmanager
@@ -61,3 +63,16 @@ def test_only_a_server_with_an_answer_responds(
 def test_a_host_without_a_server_does_not_respond(tmp_path: Path, unused_port: int) -> None:
     assert not responds("127.0.0.1", unused_port)
     assert not responds(str(tmp_path), 5432)
+
+
+def test_the_time_to_wait_for_an_answer_is_that_of_the_reader(cluster: Cluster) -> None:
+    patient = deadlines.reader_class(None, most_seconds=20)
+    hasty = deadlines.reader_class(None, most_seconds=0.2)
+    url = cluster.new_database()
+    with patient.connect(url) as connection:
+        assert connection.execute("SELECT pg_sleep(0.5)").rowcount == 1
+    with (
+        contextlib.closing(hasty.connect(url)) as connection,
+        pytest.raises(psycopg.OperationalError, match="does not answer"),
+    ):
+        connection.execute("SELECT pg_sleep(20)")
