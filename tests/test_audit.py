@@ -48,7 +48,9 @@ def audited(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
 
     def run(answers: dict[str, list[Any]]) -> tuple[int, str, str]:
         monkeypatch.setattr(program, "audited", lambda file: answers[file.name])
-        return program.main(), *capsys.readouterr()
+        code = program.main()
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return run
 
