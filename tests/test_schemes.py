@@ -150,9 +150,16 @@ def story(scheme: Scheme, folder: Path) -> list[tuple[str, int, str]]:
 BY_SCHEME = ("inspect", "equal", "account token", "find", "trace")
 
 
+@pytest.fixture(scope="module")
+def of_ark(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, int, str]]:
+    return story(ARK, tmp_path_factory.mktemp("story") / "ark")
+
+
 @pytest.mark.parametrize("scheme", URNS.values(), ids=URNS)
-def test_each_command_gives_the_answer_for_arks_for_urns(scheme: Scheme, tmp_path: Path) -> None:
-    of_ark, of_urn = story(ARK, tmp_path / "ark"), story(scheme, tmp_path / "urn")
+def test_each_command_gives_the_answer_for_arks_for_urns(
+    scheme: Scheme, of_ark: list[tuple[str, int, str]], tmp_path: Path
+) -> None:
+    of_urn = story(scheme, tmp_path / "urn")
     for ark, urn in zip(of_ark, of_urn, strict=True):
         assert ark[:2] == urn[:2]
         if not ark[0].startswith(BY_SCHEME):
@@ -161,6 +168,7 @@ def test_each_command_gives_the_answer_for_arks_for_urns(scheme: Scheme, tmp_pat
     assert [line.split(" ")[0] for line, code, _ in of_ark if code] == ["bind", "trace"]
 
 
+ACCEPTED = ("text/html", "application/json", "application/linkset+json")
 DOORS = (
     *(f"/{{name}}{inflection}" for inflection in dict.fromkeys(("", "?", "??", "?INFO", "?other", *BY_INFLECTION))),
     *("/{spelling}", "/{encoded}", "/{name}?info&format=none", "/{prefix}", "/{prefix}?info", "/{prefix}zz"),
@@ -182,6 +190,12 @@ OTHER_ADDRESSES = {
 }
 # These answer with the scheme, its kind of parts, a picture, or a length: their status and type are compared.
 DESCRIBE = re.compile(r"inspect|compare|qr.svg|format=(?:html|jsonld|datacite)|^/\?q=|/desk/|^/oai|prefixes|ezid")
+
+
+@pytest.fixture(scope="module")
+def answers_for_arks(sites: dict[Scheme, tuple[Client, str]]) -> dict[tuple[str, str], TestResponse]:
+    """Return the answer of each address for the ARK, by the address and the accepted type."""
+    return {(door, accepted): asked(sites, ARK, door, accepted) for door in DOORS for accepted in ACCEPTED}
 
 
 @pytest.fixture(scope="module")
@@ -220,17 +234,22 @@ def asked(sites: dict[Scheme, tuple[Client, str]], scheme: Scheme, door: str, ac
     client, token = sites[scheme]
     address = door.format(encoded=scheme.name.replace(":", "%3A", 2), **scheme._asdict())
     fields = {"Accept": accepted, **({"Authorization": f"Bearer {token}"} if "/api/v1/" in door else {})}
-    return client.get(address, headers=fields)
+    return client.get(address, headers=fields, buffered=True)
 
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("scheme", URNS.values(), ids=URNS)
-@pytest.mark.parametrize("accepted", ["text/html", "application/json", "application/linkset+json"])
+@pytest.mark.parametrize("accepted", ACCEPTED)
 @pytest.mark.parametrize("door", DOORS)
 def test_each_address_gives_the_answer_for_arks_for_urns(
-    sites: dict[Scheme, tuple[Client, str]], door: str, accepted: str, scheme: Scheme, tmp_path: Path
+    sites: dict[Scheme, tuple[Client, str]],
+    answers_for_arks: dict[tuple[str, str], TestResponse],
+    door: str,
+    accepted: str,
+    scheme: Scheme,
+    tmp_path: Path,
 ) -> None:
-    ark, urn = (asked(sites, each, door, accepted) for each in (ARK, scheme))
+    ark, urn = answers_for_arks[door, accepted], asked(sites, scheme, door, accepted)
     assert ark.status_code == urn.status_code
     for field in ("Location", "Content-Type", "Cache-Control", "Link", "Vary", "Allow", "X-Robots-Tag"):
         values = [" ".join(each.headers.getlist(field)) for each in (ark, urn)]

@@ -160,16 +160,15 @@ _PAGES = {
 
 def load(bindings: Bindings) -> None:
     """Bind :data:`SAMPLES` in an empty database. Raises :class:`~ararat.middleware.BindingConflict`."""
+    from ...bindings import creation
+    from ...bindings.names.fields import Fields
+
+    new: list[creation.NameChange | creation.MintedChange] = []
+    for each in SAMPLES:
+        fields = Fields(target=each.target, kind=each.kind, resource=f"demo:{each.title}", metadata=each.metadata)
+        new.append(creation.request(creation.NewName(fields, each.identifier), bindings.naming))
+    creation.create(bindings, new, actor="demo")
     for sample in SAMPLES:
-        resource = f"demo:{sample.title}"
-        bindings.bind(
-            sample.identifier,
-            sample.target,
-            kind=sample.kind,
-            resource=resource,
-            metadata=sample.metadata,
-            actor="demo",
-        )
         if sample.withdrawn is not None:
             bindings.withdraw(sample.identifier, reason=sample.withdrawn, actor="demo")
 
