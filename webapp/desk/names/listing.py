@@ -331,8 +331,9 @@ def _numbers(filters: NameFilters, scope: Scope | None, number: int | None) -> t
     state = filters.search.filter.status
     counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
     try:
-        if number == _UNCOUNTED and state is None:
-            return None, number  # the same names would be counted again for the same time
+        # Without a state, the same names would be counted again for the same time.
+        if number in (0, _UNCOUNTED) and state is None:
+            return counts if number == 0 else None, number
         for selection in _chain(filters, scope):
             found = site_bindings().count_names(replace(selection, status=None), by="state", most=MAX_TOTAL)
             for each, counted in found.items():

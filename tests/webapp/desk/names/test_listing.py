@@ -165,6 +165,20 @@ def test_names_that_are_too_many_are_not_counted_again(unchanged, monkeypatch, q
     assert len(counted) == times
 
 
+def test_the_states_of_no_names_are_not_counted(unchanged, monkeypatch, read_page):
+    grouped = []
+
+    def count(bindings, selection=None, by=None, most=None):
+        grouped.extend([by] * (by is not None))
+        return {}
+
+    client = unchanged.signed_in("rita")
+    monkeypatch.setattr(Bindings, "count_names", count)
+    page = read_page(client.get("/desk/names?q=nowhere").text)
+    assert [" ".join(each.text.split()) for each in page.one("ul", "views").all("a")][:2] == ["All 0", "Live 0"]
+    assert grouped == []
+
+
 def test_a_page_of_a_search_of_too_many_names_leads_to_the_next(unchanged, read_page, monkeypatch):
     for name, value in (("_FEW_MATCHES", 0), ("_FEW_NAMES", 0), ("_MOST_WALKED", 1), ("SEARCH_SECONDS", -1)):
         monkeypatch.setattr(storage_listing, name, value)
