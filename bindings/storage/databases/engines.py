@@ -125,7 +125,11 @@ def _identify(connection: Any) -> None:
     if driver.total_changes == connection.info[_CHANGES]:
         return
     (identity,) = driver.execute("PRAGMA application_id").fetchone()
-    connection.exec_driver_sql(f"PRAGMA application_id = {identity or secrets.randbelow(2**31 - 1) + 1}")
+    statement = f"PRAGMA application_id = {identity or secrets.randbelow(2**31 - 1) + 1}"
+    try:
+        driver.execute(statement)
+    except sqlite3.Error:
+        connection.exec_driver_sql(statement)  # SQLAlchemy raises its exception for this error
 
 
 def _begin_immediate(connection: Any, patience: Patience) -> None:

@@ -233,6 +233,7 @@ class Transaction:
         clock: Clock,
     ) -> None:
         self.connection = connection
+        # The connection of the driver runs the statements of one change: a result of SQLAlchemy takes longer than most.
         self.driver: Any = connection.connection.dbapi_connection
         self._statements = statements
         self._inserts = inserts
@@ -312,7 +313,6 @@ class Transaction:
         return RecordedNames(self._rows, self._database)
 
     def _rows(self, query: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of a query of the driver. A result of SQLAlchemy takes longer than most of them."""
         return self.driver.execute(query, parameters).fetchall()
 
     def erase_deleted(self) -> bool | None:
