@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .binding import Binding
 
 
+_LABEL = Translatable("Actor")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Actor:
     """The person or program that makes a change of names, with its permissions. A text is an actor with only this name.
@@ -48,7 +51,7 @@ class Actor:
         """
         result = actor if isinstance(actor, Actor) else Actor(name=actor)
         if result.name is not None:
-            validation.check(result.name, "actor-text", Translatable("Actor"), MAX_ACTOR)
+            validation.check(result.name, "actor-text", _LABEL, MAX_ACTOR)
         return result
 
     def with_end(self, record: Callable[[Any], object]) -> Self:

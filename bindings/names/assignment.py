@@ -168,6 +168,8 @@ def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
         raise BindingConflict("reserve-public", existing, request)
     if existing.is_hidden and existing.resource not in (None, request.resource):
         raise BindingConflict("other-resource", existing, request)
+    if leads_elsewhere(existing, request):
+        request = _with_checked_place(request)
     return Change("updated", next_revision(existing, request, now), "updated")
 
 
@@ -179,6 +181,8 @@ def _publish(existing: Binding, fields: Fields, now: datetime) -> Change:
     request = replace(_with_statements(existing, fields), status="live", spelling=spelling, embargo=None)
     if existing.is_hidden and existing.resource not in (None, request.resource):
         raise BindingConflict("other-resource", existing, request)
+    if leads_elsewhere(existing, request):
+        request = _with_checked_place(request)
     return Change("bound", next_revision(existing, request, now), "bound")
 
 
@@ -336,19 +340,24 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     resource. Raises :class:`BindingConflict` for a withdrawn name, and :class:`BindingError` for a target that is not
     valid.
     """
-    try:
-        require_scope(moved.identifier, moved.scope, moved.kind)
-        target = check_target(moved.identifier, moved.target, moved.kind, bool(moved.passthrough))
-        moved = replace(moved, target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
-    except BindingError as error:
-        error.identifier = moved.identifier
-        raise
+    moved = _with_checked_place(moved)
     if existing.is_withdrawn:
         raise BindingConflict("withdrawn", existing, moved)
     if moved == existing:
         return Change("unchanged", existing, None)
     # A reserved name has no public place.
     return Change("relocated", next_revision(existing, moved, now), "updated" if existing.is_reserved else "relocated")
+
+
+def _with_checked_place(moved: Binding) -> Binding:
+    """Return ``moved`` with its place in stored form. A request states a part of it, which must fit the other parts."""
+    try:
+        require_scope(moved.identifier, moved.scope, moved.kind)
+        target = check_target(moved.identifier, moved.target, moved.kind, bool(moved.passthrough))
+        return replace(moved, target=target, alternates=targets.check_alternates(moved.alternates, moved.kind))
+    except BindingError as error:
+        error.identifier = moved.identifier
+        raise
 
 
 _KEPT = (

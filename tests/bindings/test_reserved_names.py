@@ -6,9 +6,11 @@ import pytest
 from werkzeug.exceptions import NotFound
 from werkzeug.test import Client
 
+from ararat.bindings import changes
 from ararat.bindings.checks.name_findings import check
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingConflict, BindingError
+from ararat.bindings.names.fields import Fields
 from ararat.middleware import ResolverMiddleware, mint
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.settings import Settings
@@ -29,6 +31,47 @@ def test_everything_about_a_reserved_name_can_change(bindings: Bindings) -> None
     assert (bound.created, dict(bound.metadata)) == (reserved.created, {"erc.what": "T"})
     assert [event.action for event in bindings.history(NAME)] == ["reserved", "updated", "bound"]
     assert list(check(bindings, naans=["12345"])) == []
+
+
+@pytest.mark.parametrize("kept", [pytest.param("2099-01-01", id="reserved"), pytest.param("", id="published")])
+@pytest.mark.parametrize(
+    ("recorded", "stated", "code"),
+    [
+        pytest.param(
+            Fields(target="/a", kind="served", scope="subtree"),
+            Fields(target="https://example.org/1", kind="located"),
+            "scope-not-served",
+            id="another kind for a subtree",
+        ),
+        pytest.param(
+            Fields(target="https://example.org/a/", passthrough=True),
+            Fields(target="https://example.org?a"),
+            "passthrough-without-path",
+            id="a target without a path for passthrough",
+        ),
+        pytest.param(
+            Fields(target="https://example.org?a"),
+            Fields(passthrough=True),
+            "passthrough-without-path",
+            id="passthrough for a target without a path",
+        ),
+        pytest.param(
+            Fields(target="/a", alternates={"en": "/en"}),
+            Fields(kind="described"),
+            "target-unwanted",
+            id="no target beside alternates",
+        ),
+    ],
+)
+def test_a_part_of_the_place_of_a_reserved_name_must_fit_the_other_parts(
+    bindings: Bindings, recorded: Fields, stated: Fields, code: str, kept: str
+) -> None:
+    bindings.bind(NAME, recorded._replace(embargo="2099-01-01"))
+    before = bindings.lookup(NAME)
+    with pytest.raises(BindingError) as refused:
+        bindings.change([changes.patch(NAME, stated._replace(embargo=kept))])
+    assert (refused.value.code, refused.value.identifier) == (code, NAME)
+    assert bindings.lookup(NAME) == before
 
 
 def test_a_deleted_name_keeps_its_history_and_is_not_minted_again(bindings: Bindings) -> None:

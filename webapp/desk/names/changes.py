@@ -48,6 +48,7 @@ _DONE = {
     "redacted": Translatable("The texts are removed."),
     "deleted": Translatable("The reserved name is deleted. It is never minted again."),
 }
+_CHANGED = Translatable("The name is changed.")
 
 MAX_LATER = 5
 """The maximum number of changes of others on the page of a conflict."""
@@ -239,7 +240,7 @@ def _change(operation: str, request_change: RequestedChange, *, to: str = "desk.
     except Stale as error:
         return _conflict(error)
     key = saved.after.identifier
-    put_done(_DONE.get(saved.outcome, Translatable("The name is changed.")), saved)
+    put_done(_DONE.get(saved.outcome, _CHANGED), saved)
     return see_other(to) if to != "desk.name" else see_other(to, name=key)
 
 
