@@ -5,6 +5,7 @@ writes no name, so a later row finds the names, resources and targets of earlier
 from __future__ import annotations
 
 import json
+import marshal
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
@@ -24,6 +25,7 @@ key TEXT NOT NULL, source TEXT NOT NULL, block INTEGER NOT NULL, is_bound INTEGE
 target TEXT, resource TEXT, sort_title TEXT
 )"""
 _INSERT = "INSERT INTO names (key, source, block, is_bound, target, resource, sort_title) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_WAITING = "CREATE TABLE waiting (columns BLOB NOT NULL)"
 _NUMBERS = "CREATE TABLE numbers (number TEXT, key TEXT, PRIMARY KEY (number, key)) WITHOUT ROWID"
 _WANTED = "(SELECT value FROM json_each(?))"
 _MOST_HASHES = 100_000
@@ -35,13 +37,14 @@ _Column = Literal["key", "target", "resource", "sort_title"]
 class CheckedNames:
     """The names of the rows that a check of an import has accepted, with their lines; ``blocks`` has their values.
 
-    Most tables have no text twice. So the hashes of the texts are compared first, and a column has no index before two
-    are equal.
+    Most tables have no text twice. So the hashes of the texts are compared first. Before two are equal, the columns of
+    each block wait in one value, and the table has no row and no index.
     """
 
     def __init__(self, blocks: DecidedBlocks) -> None:
         self._blocks = blocks
         self._spill = Spill(_TABLE, "the check")
+        list(self._spill.rows(_WAITING))
         self._hashes: dict[_Column, set[int] | None] = {"key": set(), "target": set(), "resource": set()}
         self._hashes["sort_title"] = set()
         self._indexed: set[str] = set()
@@ -64,14 +67,19 @@ class CheckedNames:
             if named.numbers:
                 current, further, _ = named.thing_numbers
                 numbers += [(number, identifier) for number in (current, *further) if number]
+        if not (values or plain):
+            return
+        of_rows = zip(*values, strict=True) if values else repeat(())
         sources = ["" if row.minted else line for row, line in zip(plain.rows, lines, strict=True)]
         resources = [text or None for text in plain.resources]
-        columns = plain.keys, sources, repeat(block), repeat(True), plain.targets, resources, plain.titles()
-        values += zip(*columns, strict=False)
-        if not values:
-            return
-        self._spill.add(_INSERT, values)
-        keys, _, _, _, targets, resources, titles = zip(*values, strict=True)
+        number = len(plain)
+        of_plain = plain.keys, sources, [block] * number, [True] * number, plain.targets, resources, plain.titles
+        columns = [[*some, *others] for some, others in zip(of_rows, of_plain, strict=False)]
+        if self._indexed:
+            self._spill.add(_INSERT, zip(*columns, strict=True))
+        else:
+            self._spill.add("INSERT INTO waiting VALUES (?)", [(marshal.dumps(columns),)])
+        keys, _, _, _, targets, resources, titles = columns
         self._ranges.append((min(keys), max(keys)))
         for column, texts in zip(self._hashes, (keys, targets, resources, titles), strict=True):
             self._remember(column, texts)
@@ -98,6 +106,11 @@ class CheckedNames:
         return []
 
     def _index(self, column: str) -> None:
+        if not self._indexed:
+            for (columns,) in self._spill.rows("SELECT columns FROM waiting ORDER BY rowid"):
+                values = zip(*marshal.loads(columns), strict=True)  # noqa: S302  a table of this process
+                self._spill.add(_INSERT, values)
+            list(self._spill.rows("DELETE FROM waiting"))
         if column not in self._indexed:
             self._indexed.add(column)
             condition = "" if "key" in column else f" WHERE {column} IS NOT NULL"

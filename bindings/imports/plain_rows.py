@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import compress
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
@@ -55,8 +55,6 @@ class PlainNames:
     ``places`` are those of their ``rows`` in the block. ``keys`` are the normal forms of the cells ``spellings``.
     ``elements`` has the texts of each element, with "" for none.
     """
-
-    __slots__ = ("_example", "_is_ascii", "elements", "keys", "places", "resources", "rows", "spellings", "targets")
 
     def __init__(
         self,
@@ -108,8 +106,9 @@ class PlainNames:
             return False
         return wrong_text.misread("\n".join("".join(row.cells.values()) for row in self.rows)) is not None
 
+    @cached_property
     def titles(self) -> Sequence[str | None]:
-        """Return the folded title of each name, by which lists are sorted."""
+        """The folded title of each name, by which lists are sorted."""
         texts: Sequence[str] = ()
         for element in folding.TITLES:
             if element in self.elements:
@@ -127,7 +126,7 @@ class PlainNames:
             columns["resource"] = [text or None for text in self.resources]
             texts.insert(-1, self.resources)
         if self.elements:
-            columns |= {"metadata": self._json(), "sort_title": self.titles()}
+            columns |= {"metadata": self._json(), "sort_title": self.titles}
         columns["search_text"] = folding.search_texts([*map(" ".join, zip(*texts, strict=True))])
         return columns
 

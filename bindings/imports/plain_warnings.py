@@ -63,7 +63,7 @@ def suspects(
     if (texts := names.elements.get("erc.what")) is not None:
         titles = [
             "" if not text or text.startswith("(:") else folded or ""
-            for text, folded in zip(texts, names.titles(), strict=True)
+            for text, folded in zip(texts, names.titles, strict=True)
         ]
         found.update(_shared(recorded, "sort_title", titles, {each.folded_title for each in values if each.title}))
     return found, errors
