@@ -18,6 +18,7 @@ from werkzeug.test import TestResponse
 
 from ararat.middleware import Bindings, open_bindings
 from ararat.webapp import create_app
+from ararat.webapp.accounts import csrf
 from ararat.webapp.accounts.store import Accounts
 
 ROLES = {"ada": "administrator", "jane": "curator", "rita": "reader"}
@@ -54,6 +55,13 @@ class Desk:
     bindings: Bindings
     accounts: Accounts
 
+    def kept_session(self, name: str) -> Browser:
+        """Return a browser with the session of an account that each new desk has. To start one takes longer."""
+        _, cookies = with_accounts()
+        client = self.app.test_client()
+        client.set_cookie("ararat", cookies[name])
+        return Browser(client, csrf.derive(cookies[name], "csrf"))
+
     def signed_in(self, name: str) -> Browser:
         """Return a browser with a new session of an account."""
         account = self.accounts.get(name)
@@ -64,21 +72,23 @@ class Desk:
 
 
 @functools.cache
-def with_accounts() -> bytes:
-    """Return the content of a database with the accounts, because adding them takes longer than most tests."""
+def with_accounts() -> tuple[bytes, dict[str, str]]:
+    """Return the content of a database with the accounts, and the cookie of a session of each."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "bindings.sqlite"
         with open_bindings(file, create=True) as bindings:
+            accounts, cookies = Accounts(bindings), dict[str, str]()
             for name, role in ROLES.items():
-                Accounts(bindings).add(name, role, ["ark:12345/x5"] if role == "curator" else [])
-        return file.read_bytes()
+                account = accounts.add(name, role, ["ark:12345/x5"] if role == "curator" else [])
+                cookies[name] = accounts.sessions.start(account)
+        return file.read_bytes(), cookies
 
 
 def open_desk(folder: Path, **options: Any) -> Desk:
     """Return a desk with a new database in a folder. ``options`` are those of create_app."""
     file = folder / "bindings.sqlite"
     with file.open("xb") as new:
-        new.write(with_accounts())
+        new.write(with_accounts()[0])
     bindings = open_bindings(file)
     bindings.lookup("ark:12345/x")  # A reader keeps the log, so that not each change begins and ends one.
     return Desk(create_app(bindings, **options), bindings, Accounts(bindings))
@@ -128,19 +138,19 @@ def wait_for(condition: Callable[[], bool]) -> None:
 @pytest.fixture
 def ada(desk: Desk) -> Browser:
     """The administrator."""
-    return desk.signed_in("ada")
+    return desk.kept_session("ada")
 
 
 @pytest.fixture
 def jane(desk: Desk) -> Browser:
     """The curator of ark:12345/x5."""
-    return desk.signed_in("jane")
+    return desk.kept_session("jane")
 
 
 @pytest.fixture
 def rita(desk: Desk) -> Browser:
     """The reader."""
-    return desk.signed_in("rita")
+    return desk.kept_session("rita")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from ararat.webapp.desk import before_public
 from tests.http_servers import Quiet, running
 
 from .conftest import Browser, Desk
@@ -210,12 +211,15 @@ def test_minted_names_with_one_target_share_it(desk: Desk, jane: Browser) -> Non
     [
         (21, "There is 1 more point."),
         (30, "There are 10 more points."),
-        (999, "There are 979 more points."),
-        (1000, "There are 980 more points."),
-        (1001, "There are at least 980 more points."),
+        (39, "There are 19 more points."),
+        (40, "There are 20 more points."),
+        (41, "There are at least 20 more points."),
     ],
 )
-def test_a_table_asks_once_about_many_names(desk: Desk, jane: Browser, read_page: Any, rows: int, says: str) -> None:
+def test_a_table_asks_once_about_many_names(
+    desk: Desk, jane: Browser, read_page: Any, monkeypatch: pytest.MonkeyPatch, rows: int, says: str
+) -> None:
+    monkeypatch.setattr(before_public, "_BLOCK", 40)
     lines = ["resource,what,target", *(f"INV {number},View of Roe,{TARGET}/{number}" for number in range(rows))]
     preview(desk, jane, "\n".join(lines) + "\n", names="mint", shoulder="ark:12345/x5")
     asked = import_preview(desk, jane, [])

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 
 import pytest
+from werkzeug.test import TestResponse
 
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
-from tests.webapp.desk.conftest import Desk
+from tests.webapp.desk.conftest import Browser, Desk
 
 NOTICE = "Demonstration: names are lost when the server stops."
 COMMAND = "ararat serve --database museum.sqlite --create"
@@ -17,13 +18,12 @@ SECRET = "s" * 43
 NAME = "ark:12345/x5a"
 
 
-def pages(desk: Desk) -> set[str]:
-    """Return the addresses of the pages of the desk that a link of another one leads to."""
-    ada, found, waiting = desk.signed_in("ada"), set[str](), ["/desk"]
+def pages(ada: Browser) -> dict[str, TestResponse]:
+    """Return the pages of the desk that a link of another one leads to, by their addresses."""
+    found, waiting = dict[str, TestResponse](), ["/desk"]
     while waiting and len(found) < 60:
         path = waiting.pop(0)
-        found.add(path)
-        answer = ada.get(path)
+        answer = found[path] = ada.get(path)
         if answer.mimetype == "text/html":
             links = re.findall(r'href="(/desk[^"#?.]*)["#?]', answer.text)
             waiting += [each for each in dict.fromkeys(links) if each not in found and each not in waiting]
@@ -37,10 +37,9 @@ def test_each_page_of_the_desk_has_the_notice_and_the_command(make_desk: Callabl
     ada, rita = desk.signed_in("ada"), desk.signed_in("rita")
     shown: dict[str, bool] = {}
     others = ("/sign-in", "/sign-out", "/desk/none", f"/desk/name?name={NAME}", "/desk/name?name=ark:12345/none")
-    found = pages(desk)
+    found = pages(ada)
     assert len(found) > 15
-    for path in (*found, *others):
-        answer = ada.get(path)
+    for path, answer in (found | {path: ada.get(path) for path in others}).items():
         if answer.mimetype == "text/html" and answer.status_code not in (302, 303):
             shown[path] = NOTICE in answer.text and COMMAND in answer.text
     assert len(shown) > 15

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import re
 import time
@@ -12,9 +13,18 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from ararat.webapp.desk.names import selected
+from ararat.webapp.report import qr
 
 NAMES = [f"ark:12345/x5{number}" for number in range(4)]
 PICKED = NAMES[:2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _drawn_once():
+    """Draw each QR code once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(qr, "draw_svg", functools.cache(qr.draw_svg))
+        yield
 
 
 @pytest.fixture(autouse=True)
