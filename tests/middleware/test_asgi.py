@@ -165,10 +165,8 @@ def by_wsgi(app: Any, target: str, method: str, headers: Any) -> tuple[int, list
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE"])
 def test_answers_are_those_of_the_wsgi_middleware(both, method, fields):
     for target in TARGETS:
-        # The time in an answer can change once between three answers, so it is that of the answer before or after.
         before = by_wsgi(both.wsgi, target, method, fields)
         reply = both.asgi.request(target, method, fields, scheme="https")
-        after = by_wsgi(both.wsgi, target, method, fields)
         headers = sorted(field for field in reply.headers if field[0] != "date")
         body = reply.body
         if target.startswith("/ark:99999/") and reply.header("content-type") == "application/problem+json":
@@ -176,7 +174,9 @@ def test_answers_are_those_of_the_wsgi_middleware(both, method, fields):
             length = next(int(value) for name, value in before[1] if name == "content-length")
             headers = [(name, str(length) if name == "content-length" else value) for name, value in headers]
             body = body.replace(b' "empty_query_visible": false,\n', b"")
-        assert (reply.status, headers, body) in (before, after), f"{method} {target}"
+        if (reply.status, headers, body) != before:
+            # The time in an answer can change once between three answers.
+            assert (reply.status, headers, body) == by_wsgi(both.wsgi, target, method, fields), f"{method} {target}"
 
 
 def test_an_encoded_slash_needs_the_raw_path(both):
