@@ -17,6 +17,10 @@ DECLARED := pyproject.toml setup.py $(wildcard middleware/views/po/*.po webapp/l
 # Each file pins all packages of one target with hashes, so pip resolves nothing. It installs only wheels, because the
 # requirements of a build have no hashes. Python compiles modules at their first use; most modules are never used.
 INSTALL := $(BIN)/python -m pip install -qq --no-compile --no-deps --require-hashes --only-binary :all: --requirement
+# The wheel of pip that Python contains. It installs the pinned pip, instead of itself and setuptools, which takes seconds.
+bundled_pip = import ensurepip, glob, os, sysconfig; \
+	folder = sysconfig.get_config_var(\"WHEEL_PKG_DIR\") or os.path.join(os.path.dirname(ensurepip.__file__), \"_bundled\"); \
+	print(*glob.glob(os.path.join(folder, \"pip-*.whl\"))[:1])
 # The content of a stamp: the checksum of the requirements, and the folder, because an environment cannot be moved.
 STATE := { cat $(DECLARED) | cksum; pwd; }
 # Only one make at a time changes the environment.
@@ -109,8 +113,10 @@ clean: ## remove all files that make creates
 	  echo "$(PYTHON) cannot create a virtual environment, because python3-venv is missing. Run: apt-get install python3-venv" >&2; exit 1; }
 	@$(alone) 'if [ "$$(cat $@ 2>/dev/null)" = "$$($(STATE))" ]; then touch $@; exit; fi; \
 	  echo "Setting up .venv with $(PYTHON)"; \
-	  [ "$$(tail -n 1 $@ 2>/dev/null)" = "$$(pwd)" ] || $(PYTHON) -m venv --clear .venv; \
-	  $(INSTALL) $(PINNED)/pip.txt; $(INSTALL) $(PINNED)/run.txt; \
+	  wheel=$$($(PYTHON) -c "$(bundled_pip)"); \
+	  if [ "$$(tail -n 1 $@ 2>/dev/null)" = "$$(pwd)" ]; then wheel=; \
+	  else $(PYTHON) -m venv --clear $${wheel:+--without-pip} .venv; fi; \
+	  PYTHONPATH=$$wheel $(INSTALL) $(PINNED)/pip.txt; $(INSTALL) $(PINNED)/run.txt; \
 	  rm -rf .venv/build; $(INSTALL) $(PINNED)/build.txt --target .venv/build; \
 	  PYTHONPATH=.venv/build $(BIN)/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .; \
 	  mkdir -p .venv/src; ln -sfn ../.. .venv/src/ararat; \
