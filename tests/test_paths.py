@@ -54,7 +54,7 @@ CEILINGS = {
     "put": Ceiling(186, 60, 13, 9),
     # With the lookup of other names with the new target, about which the form asks before it changes a public name,
     # and with the question who learns of a name.
-    "edit": Ceiling(213, 68, 14, 9),
+    "edit": Ceiling(206, 68, 14, 9),
     # With the labels of elements and the words of coded values in the language of the page.
     "page": Ceiling(194, 73, 14, 7),
     # With the title of the name without its code, and the name of the holder in the language of the page.

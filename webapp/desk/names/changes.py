@@ -110,7 +110,7 @@ def save_place() -> AnyResponse:
             )
             problems["same" if error.code == "bound-otherwise" else "resource"] = problem
         except BindingError as error:
-            problems[_FIELDS.get(error.field or "", "target")] = FieldProblem.of(error)
+            problems[_FIELDS.get(error.field or error.entry.about or "", "target")] = FieldProblem.of(error)
     return Response(_place_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

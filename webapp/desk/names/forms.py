@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import time
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from werkzeug.datastructures import MultiDict
 
-from ....bindings.names.binding import Binding
+from ....bindings.names.binding import Binding, Passthrough
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata, persistence
@@ -201,14 +201,14 @@ def embargo_text(binding: Binding) -> str:
     return f"{local:%Y-%m-%d}" if local.time() == time() else local.isoformat()
 
 
-def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
+def _passthrough(value: str | None) -> Passthrough:
     match value:
         case None | "" | "no":
-            return "no"
+            return False
         case "given":
             return "given"
         case _:
-            return "normal"
+            return True
 
 
 def number_texts(binding: Binding) -> dict[str, str]:
@@ -237,7 +237,7 @@ TEXTS: Final = tuple(
 
 
 def read_target_fields(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
-    """Return the target and its settings from a form, and the problems of its fields by their names."""
+    """Return the target and its settings that a form changes, and the problems of its fields by their names."""
     problems: dict[str, FieldProblem] = {}
     alternates = dict.fromkeys(binding.alternates, "")
     for number, row in enumerate(alternate_rows(form, binding), 1):
@@ -268,18 +268,23 @@ def read_target_fields(form: MultiDict[str, str], binding: Binding) -> tuple[Fie
         problems["target"] = FieldProblem(
             Translatable("The target is missing."), Translatable("a URL, or the response with the description")
         )
+    given: dict[str, Any] = {
+        "target": None if kind == "described" else target,
+        "kind": kind,
+        "redirect": 307 if form.get("redirect") == "307" else 302,
+        "listed": form.get("listed", "yes") != "no",
+        "passthrough": _passthrough(form.get("passthrough")),
+        "scope": "subtree" if "subtree" in form else "name",
+    }
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value != getattr(binding, name)}
+    # The recorded resource is repeated, because it confirms a new target.
     texts: dict[str, Any] = {field.name: form.get(field.name, "").strip() or None for field in TEXTS}
     return (
         Fields(
-            target=None if kind == "described" else target,
-            kind=kind,
-            redirect=307 if form.get("redirect") == "307" else 302,
-            listed=form.get("listed", "yes") != "no",
-            passthrough=_passthrough(form.get("passthrough")),
-            scope="subtree" if "subtree" in form else "name",
-            alternates=alternates,
+            alternates=alternates if alternates != binding.alternates else None,
             numbers=_numbers(form, binding) if not COLUMNS.keys().isdisjoint(form) else None,
             embargo=with_time(form["embargo"].strip()) if "embargo" in form and binding.is_reserved else None,
+            **changed,
             **texts,
         ),
         problems,

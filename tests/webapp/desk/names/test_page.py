@@ -175,6 +175,20 @@ def test_an_inherited_statement_is_in_its_empty_field(bound: Desk, jane: Browser
     assert "placeholder" not in field().attributes
 
 
+@pytest.mark.parametrize("embargo", [None, "2099-01-01"], ids=["live", "reserved"])
+def test_another_kind_must_fit_the_recorded_scope(desk: Desk, jane: Browser, embargo: str | None) -> None:
+    name = f"{NAME}/scope{embargo or ''}"
+    desk.bindings.bind(name, "/a", kind="served", scope="subtree", resource=name, embargo=embargo)
+    form = {"name": name, "revision": "1", "target": "https://example.org/scope", "kind": "located", "resource": name}
+    refused = jane.post("/desk/name/target", {**form, "same": "1", "subtree": "1"})
+    assert (refused.status_code, "cannot have the scope subtree" in refused.text) == (422, True)
+    assert 'id="kind-error"' in refused.text
+    assert jane.post("/desk/name/target", {**form, "same": "1"}).status_code == 303
+    found = desk.bindings.lookup(name)
+    assert found is not None
+    assert (found.kind, found.scope, found.target) == ("located", "name", "https://example.org/scope")
+
+
 def test_a_new_target_needs_a_confirmation(bound: Desk, jane: Browser) -> None:
     form = {"target": "https://example.org/2", "kind": "located", "redirect": "302"}
     refused = send(jane, "target", **form)
