@@ -41,6 +41,16 @@ def test_changes_of_one_name_are_listed_without_operations(changed):
     assert shown(changed, operation=2) == []
 
 
+def test_each_page_of_changes_continues_the_one_before(changed):
+    every, cursor = [], None
+    while True:
+        page = changed.list_events(cursor=cursor, limit=4)
+        every += page.events
+        if (cursor := page.next) is None:
+            break
+    assert every == changed.list_events().events
+
+
 def test_each_event_has_the_binding_before_it(changed):
     events = [each.event for each in changed.list_events().events]
     assert [event.before and event.before.target for event in events] == [

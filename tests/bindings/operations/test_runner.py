@@ -300,6 +300,17 @@ def test_names_are_withdrawn_for_any_successor_that_one_name_can_have(bindings: 
     assert (result.written, result.refusals) == ((False, 1) if is_test else (True, 0))
 
 
+def test_selected_names_with_another_target_are_not_moved(bindings: Bindings) -> None:
+    for name, target in zip(NAMES, ("http://old.example/1", "http://other.example/2", None), strict=False):
+        bindings.bind(name, target, metadata={"what": "Map"}) if target else bindings.reserve(name)
+    bindings.bind(NAMES[3], "http://other.example/3")
+    bindings.withdraw(NAMES[3], reason="sold")
+    move = {"from": "old.example", "to": "https://new.example/a"}
+    result = change_selected(bindings, "move", move, select(prefix="ark:12345/x5"))
+    assert (result.counts, result.left_alone) == ({"relocated": 1}, [])
+    assert [len(bindings.history(name)) for name in NAMES[:4]] == [2, 1, 1, 2]
+
+
 BELOW = "ark:12345/x9"
 ACTS: dict[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
     "relocate": (lambda each, **how: relocate_prefix(each, "old.example", "new.example", **how), None),

@@ -1,4 +1,4 @@
-"""The store of a database: the number of its names."""
+"""The store of a database: the number of its names, and names with the last traces of their targets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import NameCount
 from ararat.bindings.storage.databases.sqlite import SQLite
+from ararat.bindings.storage.rows import LastTrace
 from ararat.bindings.storage.store import MAX_COUNTED, count_names
+from ararat.tracing.links.model import TracedTarget
+from ararat.tracing.links.store import Links
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,32 @@ def test_many_names_are_estimated(few: int, estimate: int | None, expected: Name
     database: Any = SQLite(Path("names.sqlite"))
     rows = lambda query: [(estimate if query == database.estimate_sql else few,)]  # noqa: E731
     assert count_names(rows, database) == expected
+
+
+def test_a_name_is_read_with_the_last_trace_of_its_target(bindings: Bindings) -> None:
+    names = [f"ark:12345/x{number}" for number in range(3)]
+    for name in names:
+        bindings.bind(name, f"https://old.example/{name[-1]}")
+    now = bindings.now()
+    said = "The last response was 404."
+    traces = [
+        TracedTarget(
+            identifier=name,
+            key=name,
+            target=f"https://old.example/{name[-1]}",
+            state="dead",
+            status=404,
+            url=None,
+            code="error-status",
+            sentence=said,
+            since=now,
+            traced=now,
+        )
+        for name in names[:2]
+    ]
+    Links(bindings).record(traces)
+    bindings.relocate(names[1], "https://new.example/1")
+    found, traced = bindings.store.fetch_traced(names)
+    assert list(found) == names
+    assert list(traced) == names[:1]
+    assert traced[names[0]] == LastTrace("dead", 404, None, said, now, now)
