@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ararat.bindings.operations import pace
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.jobs.imports import Imports
 
@@ -16,7 +17,7 @@ from ...forking import ForkedCode
 # The machine can be slow.
 pytestmark = pytest.mark.timeout(180)
 
-LINES = 2500
+LINES, CHUNK = 250, 100
 LEASE = 1.5
 WORKER = """
 import sys, time
@@ -38,6 +39,12 @@ imports = Slow(Accounts(bindings), lease=float(sys.argv[2]))
 imports.worker.wake()
 time.sleep(150)
 """
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch):
+    """Report after few lines, also in the forked processes."""
+    monkeypatch.setattr(pace, "BLOCK", CHUNK)
 
 
 @pytest.fixture
@@ -63,7 +70,7 @@ def number(imports, accounts):
 
 @pytest.fixture
 def worker(database):
-    """worker(pause) starts a process that carries out jobs and waits after each thousand lines."""
+    """worker(pause) starts a process that carries out jobs and waits after each hundred lines."""
     started = []
 
     def start(pause: float) -> ForkedCode:
@@ -98,7 +105,7 @@ def assert_imported_once(accounts, job):
 
 def test_an_import_of_a_killed_process_is_carried_out_once(imports, number, worker, accounts):
     first = worker(0.5)
-    assert first.stdout.readline() == "1000\n"
+    assert first.stdout.readline() == f"{CHUNK}\n"
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert not accounts.bindings.count().number
@@ -124,7 +131,7 @@ def test_a_process_that_was_stopped_for_longer_than_its_lease_writes_nothing(
     In SQLite the first process holds the only lock of a writer, so the other one waits for it.
     """
     first = worker(1)
-    assert first.stdout.readline() == "1000\n"
+    assert first.stdout.readline() == f"{CHUNK}\n"
     first.send_signal(signal.SIGSTOP)
     worker(0)
     try:

@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
+from ararat.bindings.imports import table_rows
+from ararat.bindings.operations import pace
 from ararat.middleware import Bindings, open_bindings
 from ararat.spreadsheets import sheet
 from ararat.spreadsheets.reading import Reading
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.jobs import uploads as jobs_of_uploads
 from ararat.webapp.jobs.imports import Imports
+from ararat.webapp.uploads import store
 from ararat.webapp.uploads.model import Upload
 
-ROWS = 2500
+ROWS = 250
 TABLE = b"ARK,URL\n" + b"".join(b"ark:12345/x5n%d,https://example.org/%d\n" % (row, row) for row in range(ROWS))
 REFUSED = b"ark:12345/y1,https://example.org/y\n"
 
@@ -47,7 +51,11 @@ def carry_out(imports: Imports) -> None:
 
 
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
-def test_a_table_is_previewed_and_imported(database: str, open_store: Callable[..., Bindings]) -> None:
+def test_a_table_is_previewed_and_imported(
+    database: str, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name in ((table_rows, "_CHUNK"), (pace, "BLOCK"), (jobs_of_uploads, "_BLOCK"), (store, "_BLOCK")):
+        monkeypatch.setattr(module, name, 100)
     accounts = Accounts(open_store(database))
     accounts.add("jane", "curator", ["ark:12345/x5"])
     imports = Imports(accounts)
