@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 from sqlalchemy import text
 
+from ararat.bindings.checks import name_findings
 from ararat.bindings.checks.name_findings import CHECKS, check, meaning
 from ararat.bindings.collection import Bindings
 from ararat.bindings.storage.store import DatabaseStore
@@ -98,11 +99,14 @@ def test_a_declared_naan_is_not_reported(bindings: Bindings) -> None:
     assert found(bindings, naans=["54321"]) == []
 
 
-def test_every_name_is_checked_once(tmp_path, open_store: Callable[..., Bindings]) -> None:
+def test_every_name_is_checked_once(
+    tmp_path, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from ararat.bindings.imports.importing import import_table
 
+    monkeypatch.setattr(name_findings, "_BATCH", 50)
     table = tmp_path / "many.csv"
-    names = [f"ark:12345/x{number}.en" for number in range(2_501)]
+    names = [f"ark:12345/x{number}.en" for number in range(251)]
     table.write_text("\n".join(["identifier,target", *(f"{name},/x" for name in names)]))
     bindings = open_store(tmp_path / "bindings.sqlite")
     import_table(bindings, table)

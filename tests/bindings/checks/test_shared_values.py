@@ -35,6 +35,7 @@ def _recorded(bindings: Bindings) -> None:
     bindings.bind(OTHER, "https://museum.example/1", resource="INV 3", metadata={"what": "Vase with birds"})
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("values", "fields"),
     [

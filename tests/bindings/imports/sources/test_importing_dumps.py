@@ -36,14 +36,14 @@ def test_every_dump_is_imported_whole_and_a_second_import_changes_nothing(
     bindings: Bindings, name: str, dumped: Callable[..., Path], dumped_names, tmp_path
 ) -> None:
     source: Any = name.partition(".")[0]
-    file = dumped(tmp_path / name, 60)
+    file = dumped(tmp_path / name, 40)
     first = import_dump(bindings, file, source, actor="a librarian")
     assert (first.summary.refusals, first.omissions, first.skipped) == (0, 0, 0)
     assert first.summary.written
     assert first.given == first.result
     assert first.given is not None
-    assert first.given.names == 60
-    expected = list(dumped_names(60))
+    assert first.given.names == 40
+    expected = list(dumped_names(40))
     found = {
         each.spelling: each for each in bindings.store.fetch([_key(each.identifier) for each in expected]).values()
     }
