@@ -1,6 +1,6 @@
 """Answer as an OpenID provider in this process, because that of `openid_provider.py` takes seconds to start.
 
-It has the same client and user. A code is used once, with the address and the verifier of its request (PKCE).
+It has the same client and user. A code is used once, with the address and the verifier of its request (PKCE). A refusal keeps it.
 """
 
 from __future__ import annotations
@@ -69,12 +69,13 @@ class Provider:
         given = request.authorization
         if given is None or [unquote_plus(each or "") for each in (given.username, given.password)] != [CLIENT, SECRET]:
             return document({"error": "invalid_client"}, 401)
-        asked = self.codes.pop(request.form["code"], None)
+        asked = self.codes.get(request.form["code"])
         digest = hashlib.sha256(request.form["code_verifier"].encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         expected = (challenge, request.form["redirect_uri"], "S256")
         if not asked or expected != (asked["code_challenge"], asked["redirect_uri"], asked["code_challenge_method"]):
             return document({"error": "invalid_grant"}, 400)
+        del self.codes[request.form["code"]]
         now = int(time.time())
         claims = {"iss": self.issuer, "sub": "1", "aud": CLIENT, "nonce": asked["nonce"], "iat": now, "exp": now + 60}
         token = jwt.encode({"alg": "RS256", "kid": "1"}, claims, self.key)

@@ -25,6 +25,11 @@ def test_a_revocation_is_read_where_changes_are_written(accounts, monkeypatch):
     accounts.tokens.revoke(token.number)
     assert accounts.tokens.caller(secret) is None
 
+    with monkeypatch.context() as patch:
+        patch.setattr(SQLite, "is_standby_sql", "TRUE")  # no server is the primary one
+        with pytest.raises(BindingsUnavailable, match="is a standby"):
+            accounts.tokens.caller(secret)
+
     def halted():
         raise BindingsUnavailable("the primary server does not answer")
 

@@ -165,13 +165,15 @@ def check_json(text: str) -> None:
 
 
 @pytest.mark.usefixtures("low_limits")
-def test_a_shortened_report_keeps_the_nearest_containers() -> None:
+def test_a_shortened_report_keeps_the_nearest_containers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "MAX_JSON", 10**9)
     text = (COMPONENTS * 63).strip()
     found = inspection.inspect(text)
     whole, last = examine(text.partition(" ")[0]), found.findings[-1].report
     assert found.shortened
     assert last.hierarchy == whole.hierarchy[-len(last.hierarchy) :] != ()
     assert len(last.segments) == inspection.ALWAYS
+    assert answer_of(found)["truncated"]
     half = inspection.ALWAYS // 2
     assert last.segments == whole.segments[:half] + whole.segments[-half:]
 
