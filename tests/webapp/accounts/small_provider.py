@@ -1,6 +1,7 @@
 """Answer as an OpenID provider in this process, because that of `openid_provider.py` takes seconds to start.
 
-It has the same client and user. A code is used once, with the address and the verifier of its request (PKCE). A refusal keeps it.
+It has the same client and user. A code is used once, with the address and the verifier of its request (PKCE). A
+refusal keeps it.
 """
 
 from __future__ import annotations

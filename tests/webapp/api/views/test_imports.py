@@ -312,6 +312,7 @@ def test_a_table_of_a_museum_comes_back_with_names(curator, bindings):
     assert_problem(curator("GET", "/imports/3/table"), 404, "not-found")
 
 
+@pytest.mark.usefixtures("workbooks_here")
 def test_a_workbook_is_imported_with_its_sheet(curator, bindings):
     table = (Path(__file__).parents[3] / "data" / "tables" / "objets.ods").read_bytes()
     kind = "application/vnd.oasis.opendocument.spreadsheet"
