@@ -29,6 +29,14 @@ HOME = "192.0.2.7"
 
 
 @pytest.fixture
+def low_limits(monkeypatch):
+    """Lower the limits of an address and of a name: each attempt writes a row."""
+    assert (attempts.OF_BOTH, attempts.OF_ADDRESS, attempts.OF_NAME) == (5, 20, 50)
+    monkeypatch.setattr(attempts, "OF_ADDRESS", 8)
+    monkeypatch.setattr(attempts, "OF_NAME", 12)
+
+
+@pytest.fixture
 def jane(accounts):
     return accounts.add("jane", "curator", password=PASSWORD)
 
@@ -107,6 +115,7 @@ def test_a_success_forgets_the_failures_of_this_name_and_address(accounts, jane)
     assert [row[2] for row in counted(accounts)] == [0]
 
 
+@pytest.mark.usefixtures("low_limits")
 def test_one_address_has_a_limit_for_all_names(accounts, jane):
     for number in range(attempts.OF_ADDRESS):
         fail(accounts, f"name{number}")
@@ -115,6 +124,7 @@ def test_one_address_has_a_limit_for_all_names(accounts, jane):
     assert sign_in(accounts, "jane", PASSWORD, "192.0.2.8")
 
 
+@pytest.mark.usefixtures("low_limits")
 def test_all_addresses_of_an_ipv6_network_are_one(accounts, jane):
     for number in range(attempts.OF_ADDRESS):
         fail(accounts, f"name{number}", f"2001:db8:1:200::{number:x}")
@@ -122,6 +132,7 @@ def test_all_addresses_of_an_ipv6_network_are_one(accounts, jane):
         sign_in(accounts, "jane", PASSWORD, "2001:db8:1:2ff::1")
 
 
+@pytest.mark.usefixtures("low_limits")
 def test_a_name_has_a_limit_for_all_addresses(accounts, jane):
     for number in range(attempts.OF_NAME):
         fail(accounts, address=f"198.51.100.{number}")
@@ -268,6 +279,7 @@ def counted_by(connection, what="sign_ins"):
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("low_limits")
 def test_a_remembered_password_is_not_locked_by_the_failures_of_others(accounts, jane):
     assert sign_in(accounts, "jane", PASSWORD, "192.0.2.8")
     for number in range(attempts.OF_NAME):
@@ -282,6 +294,7 @@ def test_a_remembered_password_is_not_locked_by_the_failures_of_others(accounts,
         sign_in(accounts, "jane", PASSWORD, "203.0.113.9")
 
 
+@pytest.mark.usefixtures("low_limits")
 def test_an_address_that_signed_in_before_is_not_locked_by_the_failures_of_others(accounts, jane, clock):
     assert sign_in(accounts, "jane", PASSWORD, HOME)
     passwords._state.kept.clear()
@@ -304,6 +317,7 @@ def test_an_address_that_signed_in_before_is_not_locked_by_the_failures_of_other
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("low_limits")
 def test_an_address_is_known_for_thirty_days_and_for_one_account(accounts, jane, clock):
     accounts.add("joan", "curator", password=PASSWORD)
     assert sign_in(accounts, "jane", PASSWORD, HOME)
