@@ -15,9 +15,9 @@ from ararat.tracing.links.store import Links
 from ararat.webapp.desk.names import listing, page
 
 from ...pseudo import pseudo_language, untranslated
-from ..desk.conftest import Browser, Desk, desk, make_desk
+from ..desk.conftest import Browser, Desk, desk, make_desk, shared
 
-__all__ = ["desk", "make_desk"]
+__all__ = ["desk", "make_desk", "shared"]
 
 GERMAN = {"Accept-Language": "de"}
 X = "ark:12345/x5"
