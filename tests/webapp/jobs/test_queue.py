@@ -80,7 +80,8 @@ def test_a_worker_that_lost_its_claim_can_neither_report_nor_end_the_job(jobs, a
         jobs.end(current, "failed", {})
 
 
-def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire):
+@pytest.mark.parametrize("act", ["advance", "finish"])
+def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire, act):
     add()
     lost = jobs.claim()
     expire()
@@ -88,7 +89,7 @@ def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire):
 
     def work(connection):
         jobs.add(connection, 1, "test", {"written": "by the lost worker"}, b"", 0)
-        jobs.finish(connection, lost, "done", {})
+        jobs.advance(connection, lost, 1) if act == "advance" else jobs.finish(connection, lost, "done", {})
 
     with pytest.raises(ClaimLost):
         accounts.run_in_transaction(work)
