@@ -353,15 +353,20 @@ def test_a_slash_goes_to_the_box_and_escape_empties_it(page, inspect):
     expect(page.locator("#q")).to_be_focused()
 
 
+COMPARED = ("/compare", "ark:12345/x8rd4", "ark:12345/x8-rd4", ".compared h2")
+
+
 @pytest.mark.parametrize(
-    ("address", "first", "second", "shown"),
+    ("address", "first", "second", "shown", "chord"),
     [
-        pytest.param("/compare", "ark:12345/x8rd4", "ark:12345/x8-rd4", ".compared h2", id="compare"),
-        pytest.param("/policy", "https://17beta.top/en/", "https://17beta.top/de/", "#judged", id="policy"),
-        pytest.param("/traces", "nonsense", "more nonsense", ".round .ended", id="traces"),
+        pytest.param(*COMPARED, "Control+Enter", id="compare"),
+        pytest.param(*COMPARED, "Meta+Enter", id="compare, Cmd"),
+        pytest.param(
+            "/policy", "https://17beta.top/en/", "https://17beta.top/de/", "#judged", "Control+Enter", id="policy"
+        ),
+        pytest.param("/traces", "nonsense", "more nonsense", ".round .ended", "Control+Enter", id="traces"),
     ],
 )
-@pytest.mark.parametrize("chord", ["Control+Enter", "Meta+Enter"])
 def test_ctrl_enter_or_cmd_enter_submits_a_textarea(page, address, first, second, shown, chord):
     page.goto(address)
     page.locator("#q").press_sequentially(first)
