@@ -8,6 +8,7 @@ import csv
 import re
 from collections.abc import Generator, Iterable, Iterator
 from io import StringIO
+from operator import itemgetter
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
@@ -50,7 +51,7 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record from open lines (:func:`.text_stream.open_lines`), without empty
     lines and a first line such as ``sep=;``. Raises like :func:`read`.
     """
-    return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
+    return filter(itemgetter(1), read_records(lines, delimiter))
 
 
 def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -114,7 +114,10 @@ def _read_delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[
     lines.read_as.columns = [name for _, name in columns_in_use]
     nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
     for line, fields in rows_read:
-        cells = [formulas.remove_marks(field.strip()) for field in fields]
+        cells = [*map(str.strip, fields)]
+        # Most lines have no mark.
+        if len(lines.record) > 1 or "'" in lines.record[0] or '="' in lines.record[0]:
+            cells = [*map(formulas.remove_marks, cells)]
         if not any(cells):
             continue
         if len(cells) != number and (len(cells) < number or any(cells[number:])):

@@ -139,11 +139,11 @@ def add_many(connection: Connection, last: int) -> None:
     not add.
     """
     first = connection.exec_driver_sql("SELECT coalesce(max(id), 0) FROM search_names").scalar_one()
-    for statement in (
-        f"INSERT INTO search_names (key) SELECT key FROM bindings WHERE rowid > {last} AND search_text IS NOT NULL",
-        f"INSERT INTO search_trigrams (rowid, text) {_FOUND} WHERE id > {first}",
-    ):
-        connection.exec_driver_sql(statement)
+    # Both tables are in the order of the names, so that none is looked up by its key.
+    added = "FROM bindings WHERE rowid > ? AND search_text IS NOT NULL"
+    for columns, column in (("search_names (id, key)", "key"), ("search_trigrams (rowid, text)", "search_text")):
+        statement = f"INSERT INTO {columns} SELECT rowid + ?, {column} {added}"
+        connection.exec_driver_sql(statement, (first - last, last))
 
 
 def existing(connection: Connection) -> set[str]:
