@@ -238,7 +238,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         result = yield
         _know_utf_8()
         if config.option.processes > 1 and config.args_source is config.ArgsSource.TESTPATHS:
-            prepare()
+            prepare(os.environ[VARIABLE])
         return result
     finally:
         gc.freeze()

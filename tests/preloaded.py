@@ -14,6 +14,7 @@ import gc
 import importlib
 import io
 import json
+import marshal
 import os
 import pkgutil
 import runpy
@@ -27,7 +28,7 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +200,7 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
         _report(waiting)
         if listening not in ready:
             continue
-        prepare()
+        prepare(listening.getsockname())
         connection, _ = listening.accept()
         size, streams, _, _ = socket.recv_fds(connection, 4, 3)
         request = json.loads(_receive(connection, int.from_bytes(size, "big")))
@@ -232,8 +233,11 @@ def _report(waiting: dict[int, socket.socket]) -> None:
 
 
 @functools.cache
-def prepare() -> None:
-    """Import the modules, and compile the templates that all sites of a process share. Forked processes have both."""
+def prepare(address: str) -> None:
+    """Import the modules, and compile the templates that all sites of a process share. Forked processes have both.
+
+    The first process of a run writes the compiled templates beside the socket ``address``. The other one reads them.
+    """
     for package in PACKAGES:
         found = importlib.import_module(f"ararat.{package}")
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
@@ -241,10 +245,46 @@ def prepare() -> None:
     for name in FURTHER:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    _compile_templates()
+    with _written_once(Path(address).with_name("templates")):
+        _compile_templates()
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()
+
+
+@contextlib.contextmanager
+def _written_once(file: Path) -> Iterator[None]:
+    """Take the code of templates from a file, or write it there."""
+    from jinja2 import Environment
+
+    from ararat.webapp.language.templates import TranslatedEnvironment
+
+    known = file.exists()
+    codes: dict[tuple[str, str], types.CodeType] = {}
+    if known:
+        codes = marshal.loads(file.read_bytes())  # noqa: S302 - written by the other process
+
+    def with_codes(owner: type[Environment], original: Callable[..., Any]) -> Callable[..., Any]:
+        def compile_(self: Environment, source: Any, name: str | None = None, *args: Any, **options: Any) -> Any:
+            if name is None or not isinstance(source, str):
+                return original(self, source, name, *args, **options)
+            key = (owner.__name__, name)
+            if key not in codes:
+                codes[key] = original(self, source, name, *args, **options)
+            return codes[key]
+
+        return compile_
+
+    originals = {owner: vars(owner)["compile"] for owner in (Environment, TranslatedEnvironment)}
+    for owner, original in originals.items():
+        setattr(owner, "compile", with_codes(owner, original))  # noqa: B010 - pyright refuses the assignment
+    try:
+        yield
+    finally:
+        for owner, original in originals.items():
+            setattr(owner, "compile", original)  # noqa: B010
+    if not known:
+        file.write_bytes(marshal.dumps(codes))
 
 
 def _compile_templates() -> None:
