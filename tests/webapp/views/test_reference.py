@@ -163,9 +163,9 @@ def test_an_invalid_page_number_is_refused(client, number):
 
 @pytest.mark.one_setup
 @pytest.mark.parametrize("address", PAGES)
-@pytest.mark.parametrize("name", ["q", "page", "nothing"])
-def test_parameters_create_no_elements(client, read_page, address, name):
-    text = client.get(address, query_string={name: HOSTILE}).text
+@pytest.mark.parametrize("names", [("q", "nothing"), ("page",)])
+def test_parameters_create_no_elements(client, read_page, address, names):
+    text = client.get(address, query_string=dict.fromkeys(names, HOSTILE)).text
     shown = read_page(text)
     assert [script for script in shown.all("script") if "/static/" not in script.attributes["src"]] == []
     assert "49" not in {element.text for element in shown.walk()}
