@@ -313,7 +313,7 @@ print(*sys.modules)
 
 
 def test_a_site_starts_without_what_few_requests_need(tmp_path):
-    (file := tmp_path / "bindings.sqlite").write_bytes(with_accounts())
+    (file := tmp_path / "bindings.sqlite").write_bytes(with_accounts()[0])
     command = [sys.executable, "-P", "-c", STARTED, file]
     done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
     without_database, with_database = (set(line.split()) for line in done.stdout.splitlines())

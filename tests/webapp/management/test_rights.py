@@ -52,7 +52,7 @@ class Site:
 @pytest.fixture
 def site(tmp_path: Path, open_store: Callable[..., Bindings]) -> Site:
     file = tmp_path / "bindings.sqlite"
-    file.write_bytes(with_accounts())
+    file.write_bytes(with_accounts()[0])
     return Site(file, open_store(file))
 
 
