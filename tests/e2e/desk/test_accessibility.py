@@ -107,6 +107,7 @@ def test_results_of_forms_have_no_findings(served: Server, page_watch: Any) -> N
     scan(page)
     page.goto("/desk/prefixes/edit?prefix=ark:12345/x5")
     served.bindings.prefixes.set("12345/x5", what="Maps and plans of the valley")
+    page.get_by_text("What you promise").first.click()
     page.get_by_label("Contact").fill("x" * 200)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("The record was changed in the meantime")
