@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -279,6 +280,24 @@ def test_django_example_for_asgi_works_as_pasted(site, project, start_server):
     server.stop()
 
 
+async def hello(scope: Any, receive: Any, send: Any) -> None:
+    found = scope["path"] == "/hello"
+    await send({"type": "http.response.start", "status": 200 if found else 404, "headers": []})
+    await send({"type": "http.response.body", "body": b"hello"})
+
+
+def test_the_plugin_of_the_datasette_example_wraps_its_application(site, monkeypatch):
+    """Call the plugin as Datasette does, which is installed for the long test below."""
+    datasette = SimpleNamespace(hookimpl=lambda function: function, Response=SimpleNamespace(text=str))
+    monkeypatch.setitem(sys.modules, "datasette", datasette)
+    plugin = run("frameworks.md", 8)
+    [(route, answer)] = plugin["register_routes"]()
+    assert re.match(route, "/hello")
+    assert answer() == "hello"
+    assert_resolves_by_asgi(plugin["asgi_wrapper"](datasette)(hello))
+
+
+@pytest.mark.long
 def test_datasette_example_resolves_and_leaves_the_site_unchanged(site):
     from datasette.app import Datasette
     from datasette.plugins import pm
