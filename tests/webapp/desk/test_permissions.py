@@ -221,11 +221,12 @@ of other accounts are not visible."""
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """A desk with names, and the callers that are signed in. ``restore`` undoes the changes of a test."""
+    """A desk with names, the callers that are signed in, and its content. ``restore`` undoes the changes of a test."""
 
     desk: Desk
     browsers: dict[str, Browser]
     secret: str
+    before: tuple[Any, ...]
     restore: Callable[[], None]
 
 
@@ -289,7 +290,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Ca
             assert cookie
             browsers[name].client.set_cookie("ararat", cookie.value)
 
-    yield Filled(desk=desk, browsers=browsers, secret=secret, restore=restore)
+    yield Filled(desk=desk, browsers=browsers, secret=secret, before=snapshot(desk), restore=restore)
     desk.bindings.close()
 
 
@@ -345,7 +346,6 @@ def test_each_request_is_permitted_to_its_callers_only(filled: Filled, case: Cas
         record = desk.bindings.prefixes.get(case.form["prefix"])
         assert record
         case = replace(case, form={**case.form, "etag": prefix_etag(record)})
-    before = snapshot(desk)
     client = desk.app.test_client()
     for headers in ({}, {"Cookie": "ararat=nonsense"}):
         response = client.open(case.path, method=case.method, data=case.form or None, headers=headers)
@@ -355,7 +355,7 @@ def test_each_request_is_permitted_to_its_callers_only(filled: Filled, case: Cas
         if caller not in case.permitted:
             expected = OTHER_STATUSES.get((case.method, case.path, caller), 403)
             assert send(filled, case, caller).status_code == expected, caller
-    assert snapshot(desk) == before
+    assert snapshot(desk) == filled.before
     # The second caller that makes a change can meet a conflict.
     for number, caller in enumerate(each for each in CALLERS if each in case.permitted):
         status = send(filled, case, caller).status_code
