@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -140,7 +140,12 @@ def begin(
             except database.driver_error:
                 # SQLAlchemy does not see an error of the driver, and would use the connection again.
                 # That to a file is used only if no statement has failed.
-                if database.dialect_name == "sqlite" or transaction.driver.closed:
+                if database.dialect_name == "sqlite":
+                    # A cursor that is still referenced would keep the lock of a closed connection.
+                    with suppress(database.driver_error):
+                        transaction.driver.rollback()
+                    connection.invalidate()
+                elif transaction.driver.closed:
                     connection.invalidate()
                 raise
     except DBAPIError as error:
