@@ -17,7 +17,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir, extract_python
 from babel.messages.pofile import read_po, write_po
 
@@ -111,6 +111,11 @@ class Catalogues:
         return catalog
 
     @cache  # noqa: B019 - there are two of them
+    def _messages(self) -> list[Message]:
+        """Return the messages in the order of the files. Babel would compare them all again for each language."""
+        return sorted(message for message in self.source() if message.id)
+
+    @cache  # noqa: B019 - there are two of them
     def translated(self, language: str) -> Catalog:
         """Return the catalogue of a language, which is empty if its file does not exist."""
         path = self.path(language)
@@ -121,19 +126,17 @@ class Catalogues:
 
     def page(self, language: str) -> bytes:
         """Return the updated file of a language."""
-        known, source = self.translated(language), self.source()
+        known, source = self.translated(language), self._messages()
         lines = BytesIO()
         lines.write(b'msgid ""\nmsgstr ""\n')
         lines.write(f'"Language: {language}\\n"\n'.encode())
         lines.write(b'"MIME-Version: 1.0\\n"\n"Content-Type: text/plain; charset=utf-8\\n"\n')
         lines.write(b'"Content-Transfer-Encoding: 8bit\\n"\n')
-        if any(message.pluralizable for message in source if message.id):
+        if any(message.pluralizable for message in source):
             lines.write(f'"Plural-Forms: {known.plural_forms}\\n"\n'.encode())
         lines.write(b"\n")
         catalog = Catalog(locale=language, project="Ararat", charset="utf-8", fuzzy=False)
         for message in source:
-            if not message.id:
-                continue
             found = known.get(message.id, message.context)
             same = found is not None and found.pluralizable == message.pluralizable and found.id == message.id
             places = sorted(set(message.locations))
