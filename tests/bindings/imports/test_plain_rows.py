@@ -140,6 +140,57 @@ def test_an_import_writes_the_same_without_it(
     assert imported("q") == with_it
 
 
+NOTED = (
+    "ark:12345/x1b,https://example.org/1,,Seven,,",  # the target and the title of an earlier row
+    "ark:12345/q1,https://example.org/q;jsessionid=ABC123DEF456,,Q,,",
+    "ark:12345/q2,http://localhost/q2,INV 7,Grüße,,",
+    "ark:12345/q3,https://example.org/q3,INV 7,GroÃŸe,,",
+    "ark:12345/q4.pdf,https://example.org/q4,,jane@example.org,,",
+    "ark:12345/abcd,https://example.org/abcd,,A,banana,",
+    "ark:12345/abdc,https://example.org/abdc,,,,reserved",
+    "ark:12345/acbd,https://example.org/q3,,grusse,,",
+    "ark:12345/x3,https://example.org/other,,,,",  # another target for an earlier name
+    "ark:12345/x4,https://example.org/4,,Map 4,,",
+    "ark:12345/w1,,,,,withdrawn",
+    "ark:12345/bad,ftp://example.org/,,,,",
+    "ark:12345/known,https://example.org/known,,,,",
+    "ark:12345/q5,https://example.org/known,,(:unkn),,",
+)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("atomic", [True, False])
+@pytest.mark.parametrize("record", ["", "ark:12345/x"])
+def test_the_same_is_noted_in_the_same_order_without_it(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, atomic: bool, record: str
+) -> None:
+    monkeypatch.setattr(bindings, "now", lambda: NOW)
+    bindings.bind("ark:12345/known", "https://example.org/known")
+    bindings.bind("ark:12345/bacd", "https://example.org/9")
+    if record:
+        bindings.prefixes.set(record, who="A museum")
+    lines = [f"ark:12345/x{number},https://example.org/{number},,Map {number},," for number in range(150)]
+    lines[7] = "ark:12345/x7,https://example.org/7,,Seven,,"
+    for number, line in enumerate(NOTED):
+        lines.insert(20 + 9 * number, line)
+    table = "\n".join(["identifier,target,resource,what,availability,status", *lines, ""]).encode()
+
+    def noted() -> tuple[object, ...]:
+        reported: list[object] = []
+        summary = import_table(
+            bindings, BytesIO(table), atomic=atomic, dry_run=True, report=lambda *each: reported.append(each)
+        )
+        return reported, summary.warned, summary.refused, summary.listed, summary.added
+
+    with_it = noted()
+    codes = {noted[1].code for noted in with_it[0]}  # type: ignore[attr-defined]
+    assert {"target-shared", "title-shared", "resource-shared", "name-similar", "text-misread"} <= codes
+    assert {"personal-data", "target-local", "target-session", "persistence-term", "duplicate-line"} <= codes
+    read = PlainRows.read
+    monkeypatch.setattr(PlainRows, "read", lambda self, rows: read(self, []))
+    assert noted() == with_it
+
+
 def test_the_times_of_rows_are_set_again() -> None:
     rows = PlainRows(NOW)
     names = rows.read([Row(2, {"identifier": "ark:12345/x", "target": "/x"})])
