@@ -13,7 +13,7 @@ one transaction instead, while other writers wait. :func:`run` chooses: few name
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -359,18 +359,23 @@ class OperationRun(Generic[R]):
 
     def _put(self, transaction: Transaction, decided: Iterable[Written], *, is_dry: bool = False) -> None:
         source = self._source
-        for actor, changes, sources, new in decided:
-            if not (changes or new) or (is_dry and not source.sees_own):
-                continue
-            if self._operation is None and not is_dry:
-                self._operation = transaction.operations.begin(
-                    source.action, self._actor.name, self._bindings.now(), source.parameters, source.undoes
-                )
-            if changes:
-                transaction.put(changes, actor, sources, self._operation)
-            if new:
-                transaction.put_new(new, actor, self._operation)
-            self._changed += len(changes) + (len(new) if new else 0)
+        try:
+            for actor, changes, sources, new in decided:
+                if not (changes or new) or (is_dry and not source.sees_own):
+                    continue
+                if self._operation is None and not is_dry:
+                    self._operation = transaction.operations.begin(
+                        source.action, self._actor.name, self._bindings.now(), source.parameters, source.undoes
+                    )
+                if changes:
+                    transaction.put(changes, actor, sources, self._operation)
+                if new:
+                    transaction.put_new(new, actor, self._operation)
+                self._changed += len(changes) + (len(new) if new else 0)
+        finally:
+            if isinstance(decided, Generator):
+                # An error would keep its frame, and so the pause of the garbage collector, which then frees neither.
+                decided.close()
         source.result.operation = self._operation
 
     def _end(self, transaction: Transaction) -> None:

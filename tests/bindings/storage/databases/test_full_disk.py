@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sqlite3
@@ -133,6 +134,7 @@ def test_a_failed_change_leaves_no_long_log(
     monkeypatch.setattr(SQLite, "connect_to_write", connect_on_a_small_disk)
     with pytest.raises(BindingsUnavailable, match="full; free space on its disk"):
         import_table(open_store(file, create=False), table_of(tmp_path, 3000))
+    assert gc.isenabled(), "the import has paused it"
     monkeypatch.undo()
     assert log_of(file) == 0
     assert serving.bind("ark:12345/x5b", "https://example.org/b") == "bound"
