@@ -19,6 +19,7 @@ from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.tracing.links.model import State, TracedTarget
 from ararat.tracing.links.store import Links
+from ararat.tracing.messages import error_status
 from ararat.webapp.accounts.store import Accounts
 
 TITLES = (
@@ -83,7 +84,7 @@ def fill(bindings: Bindings) -> None:
             status=404,
             url="https://moved.example/" if state == "moved" else None,
             code="dead",
-            sentence="The target answered 404.",
+            sentence=error_status("old.example", 404, 1),
             since=now,
             traced=now,
         )

@@ -16,6 +16,7 @@ from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import Bindings
 from ararat.tracing.links.model import TracedTarget
 from ararat.tracing.links.store import Links
+from ararat.tracing.messages import error_status
 from ararat.webapp.accounts.store import Accounts
 
 PLACES = ("Yerevan", "Gyumri", "Vanadzor", "Ejmiatsin", "Dilijan", "Goris", "Kapan", "Sevan")
@@ -52,7 +53,7 @@ def fill(bindings: Bindings) -> None:
             status=404,
             url=None,
             code="dead",
-            sentence="The target answered 404.",
+            sentence=error_status("old.example", 404, 1),
             since=now,
             traced=now,
         )
