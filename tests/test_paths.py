@@ -51,10 +51,10 @@ class Ceiling(NamedTuple):
 
 CEILINGS = {
     "redirect": Ceiling(25, 17, 7, 1),
-    "put": Ceiling(186, 60, 13, 9),
+    "put": Ceiling(187, 60, 13, 9),
     # With the lookup of other names with the new target, about which the form asks before it changes a public name,
     # and with the question who learns of a name.
-    "edit": Ceiling(206, 68, 14, 9),
+    "edit": Ceiling(207, 68, 14, 9),
     # With the labels of elements and the words of coded values in the language of the page.
     "page": Ceiling(192, 73, 14, 7),
     # With the title of the name without its code, and the name of the holder in the language of the page.

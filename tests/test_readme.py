@@ -299,14 +299,13 @@ def test_the_plugin_of_the_datasette_example_wraps_its_application(site, monkeyp
 
 @pytest.mark.long
 def test_datasette_example_resolves_and_leaves_the_site_unchanged(site):
-    from datasette.app import Datasette
-    from datasette.plugins import pm
-
+    pm = importlib.import_module("datasette.plugins").pm
     (site / "plugins").mkdir()
     (site / "plugins" / "resolver.py").write_text(blocks("frameworks.md", "python")[8], "utf-8")
     before = pm.get_plugins()
     try:
-        assert_resolves_by_asgi(Datasette(memory=True, plugins_dir=str(site / "plugins")).app())
+        datasette = importlib.import_module("datasette.app").Datasette
+        assert_resolves_by_asgi(datasette(memory=True, plugins_dir=str(site / "plugins")).app())
     finally:
         # Plugins are registered for the whole process.
         for plugin in pm.get_plugins() - before:

@@ -204,7 +204,7 @@ class Database(ReadableDatabase, Protocol):
         """
         ...
 
-    def array_parameter(self, keys: list[str]) -> str | list[str]:
+    def array_parameter(self, keys: list[str], /) -> str | list[str]:
         """Return texts as one parameter of a statement: a list for PostgreSQL, a JSON array for SQLite."""
         ...
 

@@ -18,7 +18,6 @@ import stat
 import time
 from collections.abc import Hashable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -123,6 +122,7 @@ class SQLite:
         self._is_full = False
         self._shortened = float("-inf")
         self._turn = ForkSafeLock()
+        self._engine: Engine | None = None
         self._patience: Patience | None = None
         self._writer: ReusedConnection | None = None
         self._idle_since: float | None = None  # the time of the last change with the idle writing connection
@@ -130,16 +130,17 @@ class SQLite:
     def __str__(self) -> str:
         return f"sqlite:///{self.path}"
 
-    @cached_property
+    @property
     def engine(self) -> Engine:
         """The SQLAlchemy engine of the connections that write. The first use loads SQLAlchemy."""
-        from .engines import Patience, sqlite_engine
-        from .reuse import ReusedConnection
+        if self._engine is None:
+            from .engines import Patience, sqlite_engine
+            from .reuse import ReusedConnection
 
-        self._patience = Patience(BUSY_SECONDS)
-        engine = sqlite_engine(self._patience)
-        self._writer = ReusedConnection(engine, self, writing_cache=WRITING_CACHE, idle_cache=IDLE_CACHE)
-        return engine
+            self._patience = Patience(BUSY_SECONDS)
+            self._engine = sqlite_engine(self._patience)
+            self._writer = ReusedConnection(self._engine, self, writing_cache=WRITING_CACHE, idle_cache=IDLE_CACHE)
+        return self._engine
 
     def servers(self) -> list[SQLite]:
         """Return a list with this database alone, because SQLite has no servers."""
