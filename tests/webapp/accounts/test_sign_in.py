@@ -255,6 +255,25 @@ def test_requests_with_the_same_credential_share_one_check(accounts, jane, monke
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.usefixtures("low_limits")
+def test_a_shared_check_has_the_limits_of_a_check_of_its_own(accounts, jane, monkeypatch):
+    """An address that has signed in before starts the check, which others must not join to guess without a limit."""
+    assert sign_in(accounts, "jane", PASSWORD, HOME) == jane
+    for number in range(attempts.OF_NAME):
+        fail(accounts, address=f"198.51.100.{number}")
+    passwords._state.kept.clear()
+    slow, found = SlowCheck(monkeypatch), []
+    first = threading.Thread(target=outcome, args=(accounts, "jane", PASSWORD, HOME, found))
+    first.start()
+    assert slow.began.wait(20)
+    with pytest.raises(TooManyAttempts):
+        sign_in(accounts, "jane", PASSWORD, "203.0.113.7")
+    slow.may_end.set()
+    first.join()
+    assert found == ["jane"]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_attempts_are_counted_while_the_database_is_locked_and_written_when_it_is_free(accounts, jane, monkeypatch):
     monkeypatch.setattr(attempts, "WAIT_SECONDS", 0.05)
     monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.05)

@@ -214,6 +214,15 @@ def test_the_link_of_a_card_leads_to_the_site_that_answers(open_store, tmp_path,
     assert bool(drawn and drawn.copy and drawn.copy.startswith("https://ids.example/")) == is_here
 
 
+def test_a_name_below_a_rule_is_said_to_follow_it(open_store, tmp_path):
+    bindings = open_store(tmp_path / "bindings.sqlite")
+    bindings.rules.set("ark:12345/r", "https://museum.example/${value}")
+    (found,) = inspect("ark:12345/r9", bindings=bindings).findings
+    verdict = cards.card(found).verdict
+    assert (verdict.code, verdict.headline) == ("part", "A valid ARK of this site")
+    assert "A rule for names that begin with ark:12345/r leads to museum.example." in verdict.sentence
+
+
 def test_a_card_has_no_link_while_the_names_cannot_be_read(bound):
     (found,) = inspect("ark:12345/x", bindings=bound({"ark:12345/x": "located"})).findings
     assert cards.card(found).drawn is not None
