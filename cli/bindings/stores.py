@@ -39,7 +39,8 @@ def open_store(
     """
     from ...bindings.open import bindings_at, open_file, table_file
 
-    if not create:
+    if not create or table_file(url) is not None:
+        # No command creates a text file.
         require_database(url)
     with store_errors(), ExitStack() as after:
         table = table_file(url)

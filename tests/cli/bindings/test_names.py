@@ -295,10 +295,11 @@ def test_an_invalid_command_creates_no_database(ararat: Callable[..., Result], t
 def test_an_unusable_database_is_reported(url: str, code: int, words: str, ararat: Callable[..., Result]) -> None:
     if url.startswith("postgresql"):
         pytest.importorskip("psycopg")
-    result = ararat("show", DOC, "--database", url)
-    assert result.exit_code == code
-    assert words in unwrapped(result.stderr)
-    assert "secret" not in result.output
+    for command in (["show", DOC], ["bind", DOC, "/a"], ["reserve", DOC]):
+        result = ararat(*command, "--database", url)
+        assert result.exit_code == code
+        assert words in unwrapped(result.stderr)
+        assert "secret" not in result.output
 
 
 @pytest.mark.parametrize(
