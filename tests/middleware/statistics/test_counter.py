@@ -351,7 +351,6 @@ application = ResolverMiddleware(site, open_bindings({database!r}), statistics={
 """
 
 
-@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("preload", [False, True])
 def test_workers_count_together_and_a_killed_one_loses_seconds(wsgi_server, names, database, tmp_path, preload):
