@@ -422,6 +422,15 @@ class Answer:
 _RESERVED = re.compile(rb"\S+ /(ark|urn):", re.IGNORECASE)
 
 
+def is_running(process: int) -> bool:
+    """Return whether a process exists."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @dataclasses.dataclass(slots=True)
 class Server:
     """A server process of a test. It listens on a free loopback port."""
@@ -475,6 +484,23 @@ class Server:
                 pytest.fail(f"{pattern!r} was not in the server's log after {seconds} s:\n{self.log()}")
             time.sleep(0.01)
         return found[0]
+
+    def workers(self) -> list[int]:
+        """Return the process IDs of the workers of gunicorn that run, in the order of their start."""
+        started = re.findall(r"Booting worker with pid: (\d+)", self.log())
+        return [worker for worker in map(int, started) if is_running(worker)]
+
+    @contextlib.contextmanager
+    def only(self, worker: int) -> Iterator[None]:
+        """Stop the other workers of gunicorn, because the system decides which one gets a request."""
+        others = [other for other in self.workers() if other != worker]
+        try:
+            for other in others:
+                os.kill(other, signal.SIGSTOP)
+            yield
+        finally:
+            for other in others:
+                os.kill(other, signal.SIGCONT)
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM, seconds: float = 10) -> int:
         """End the process and its workers, and return its exit code."""

@@ -43,7 +43,7 @@ FURTHER = (
 """Modules that are usually imported when they are first used, servers, and the parts of Django that each site of it
 imports. Gunicorn reads the folder at its import."""
 
-READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "MALLOC_", "LD_")
+READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "MALLOC_", "LD_", "PROMETHEUS_")
 """The beginnings of the names of variables that Python or a library reads when it starts."""
 
 VARIABLE = "TESTS_FORK_SERVER"

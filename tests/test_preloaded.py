@@ -88,6 +88,7 @@ def test_commands_with_variables_of_python_are_started_as_usual() -> None:
     assert can_start([str(ARARAT), "serve"], {"ARARAT_DATABASE": "x"})
     assert can_start([sys.executable, "-m", "gunicorn"], {"PYTHONPATH": "x"})
     assert not can_start([str(ARARAT), "serve"], {"PYTHONUTF8": "0"})
+    assert not can_start([sys.executable, "-m", "gunicorn"], {"PROMETHEUS_MULTIPROC_DIR": "x"})
     assert can_start([sys.executable, "script.py"], {})
     assert not can_start([sys.executable, "-I", "script.py"], {})
     assert not can_start(["nginx"], {})
