@@ -18,6 +18,9 @@ _OLDER = "use the newer store, or run ararat recover --from it and enter the res
 CODES = {
     "trigger-missing": "run ararat migrate",
     "count-wrong": "delete all rows of the table name_counts, and run ararat migrate, which counts the names again",
+    "number-wrong": "delete all rows of the table name_numbers, and run ararat migrate, which writes the numbers again",
+    "search-wrong": "drop the table search_names, if it exists, and run ararat migrate, which creates the search again",
+    "search-differs": "change the name with ararat, such as its metadata, which writes these columns again",
     "history-differs": f"another program changed the row; {_COMPARE}",
     "history-missing": f"another program wrote the row; {_COMPARE}",
     "binding-missing": f"another program deleted the row; {_COMPARE}",
@@ -56,9 +59,10 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
     Each binding equals its last event, and so do rules and prefix records. Revisions have no gaps; all events of a
     public name have one resource, creation and spelling, and belong to recorded operations. Counters are above the
-    minted names, kept numbers are right, and the triggers are enabled. The version of a table file follows the one that
-    was served before. One snapshot is streamed. Raises :class:`BindingsUnavailable`, and :class:`BindingError` for a
-    snapshot file, which has no history. Source: POL-023; decision A-08.
+    minted names. The triggers are enabled, and the rows that they write are right, as are the texts of the search. The
+    version of a table file follows the one that was served before. One snapshot is streamed. Raises
+    :class:`BindingsUnavailable`, and :class:`BindingError` for a snapshot file, which has no history. Source: POL-023;
+    decision A-08.
     """
     if bindings.kind == "file":
         from ..served_file.store import require_succession

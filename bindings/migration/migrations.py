@@ -148,10 +148,11 @@ def _add_missing_triggers(connection: Connection, database: Database) -> int:
     trigger_names = set(connection.exec_driver_sql(database.trigger_names_sql).scalars())
     missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in trigger_names]
     triggers.create(connection, missing)
-    is_counted = connection.exec_driver_sql("SELECT 1 FROM name_counts LIMIT 1").scalar()
-    if not is_counted or any(each.table == "bindings" for each in missing):
-        # Names were written without them.
-        name_counts.count_again(connection)
+    # Names were written without the triggers, or the operator has emptied the table (:data:`.verification.CODES`).
+    is_incomplete = any(each.table == "bindings" for each in missing)
+    for table, write_again in (("name_counts", name_counts.count_again), ("name_numbers", triggers.add_numbers_again)):
+        if is_incomplete or not connection.exec_driver_sql(f"SELECT 1 FROM {table} LIMIT 1").scalar():  # noqa: S608
+            write_again(connection)
     return len(missing)
 
 

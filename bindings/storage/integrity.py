@@ -1,5 +1,6 @@
-"""Find rows that contradict each other: bindings, events, rules, prefix records, operations and counters. Rows are
-streamed, so that memory does not grow. :mod:`.checks.verification` explains the faults and compares two stores.
+"""Find rows that contradict each other: bindings, events, rules, prefix records, operations and counters, and what is
+derived from names. Rows are streamed, so that memory does not grow. :mod:`.checks.verification` explains the faults and
+compares two stores.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -7,13 +8,15 @@ streamed, so that memory does not grow. :mod:`.checks.verification` explains the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...identifiers.text.display import format_count
 from ..names.errors import UnreadableBinding
 from ..names.prefixes.patterns import Pattern
-from .rows import PREFIX, STATE, binding_of
-from .tables import name_counts, triggers
+from .rows import PREFIX, SEARCH, STATE, binding_of, mapping_of, search_of
+from .tables import name_counts, search_indexes, triggers
 from .tables.keys import MAX_KEY_BYTES, index_key
 
 if TYPE_CHECKING:
@@ -39,9 +42,10 @@ def faults(connection: Connection, database: Database) -> Iterator[Contradiction
     differs = "IS NOT" if database.dialect_name == "sqlite" else "IS DISTINCT FROM"
     yield from _missing_triggers(connection, database)
     yield from _counts(rows, database)
+    yield from _searched(rows, database)
     for check in (_differences, _sequences, _records):
         yield from check(rows, differs)
-    for find in (_lost_bindings, _keys, _operations, _counters, _unreadable):
+    for find in (_lost_bindings, _keys, _operations, _counters, _numbers, _fields):
         yield from find(rows)
 
 
@@ -211,12 +215,57 @@ def _counters(rows: _Rows) -> Iterator[Contradiction]:
             )
 
 
-def _unreadable(rows: _Rows) -> Iterator[Contradiction]:
-    for row in rows(f"SELECT {', '.join(STATE)} FROM bindings"):
+def _numbers(rows: _Rows) -> Iterator[Contradiction]:
+    """Compare the table of the numbers with the numbers of the names."""
+    found = rows(
+        "SELECT b.key, b.long_identifier, b.numbers, n.kind, n.number FROM bindings AS b "
+        "LEFT JOIN name_numbers AS n ON n.key = b.key WHERE b.numbers IS NOT NULL ORDER BY b.key"
+    )
+    for (key, long, numbers), group in groupby(found, itemgetter(0, 1, 2)):
+        kept = {(kind, number) for *_, kind, number in group if kind is not None}
         try:
-            binding_of(row)
+            recorded = {(kind, each) for kind, text in mapping_of(numbers).items() for each in text.split("|")}
+        except (TypeError, ValueError, AttributeError):
+            continue  # the row is not readable
+        if recorded != kept:
+            yield Contradiction(
+                "number-wrong", _name(key, long), "the table name_numbers has other numbers of the name"
+            )
+    for (key,) in rows(
+        "SELECT DISTINCT key FROM name_numbers AS n "
+        "WHERE NOT EXISTS (SELECT 1 FROM bindings AS b WHERE b.key = n.key AND b.numbers IS NOT NULL) ORDER BY key"
+    ):
+        yield Contradiction("number-wrong", key, "the table name_numbers has a number of a name that has none")
+
+
+def _searched(rows: _Rows, database: Database) -> Iterator[Contradiction]:
+    """Compare the names that have trigrams in SQLite with those that have a search text. PostgreSQL has an index."""
+    if database.dialect_name != "sqlite":
+        return
+    missing = search_indexes.missing_parts({name for (name,) in rows(search_indexes.KNOWN["sqlite"])})
+    if len(missing) == len(search_indexes.PARTS):
+        return  # a library without FTS5
+    for part in missing:
+        yield Contradiction("search-wrong", "", f"the {part.lower()} is missing")
+    if missing:
+        return
+    for key, is_added in rows(search_indexes.DIFFERENCES):
+        message = "the search has a name that is not recorded" if is_added else "the search does not have the name"
+        yield Contradiction("search-wrong", key, message)
+
+
+def _fields(rows: _Rows) -> Iterator[Contradiction]:
+    """Read each name, and compare the texts of its search with its fields."""
+    width = len(STATE)
+    for row in rows(f"SELECT {', '.join((*STATE, *SEARCH))} FROM bindings"):
+        try:
+            binding = binding_of(row[:width])
         except UnreadableBinding as error:
             yield Contradiction("row-unreadable", error.identifier or "", error.message)
+            continue
+        if tuple(row[width:]) != search_of(binding):
+            message = f"the columns {' and '.join(SEARCH)} do not belong to the fields of the name"
+            yield Contradiction("search-differs", binding.identifier, message)
 
 
 def _name(key: str, long: str | None) -> str:

@@ -72,7 +72,7 @@ def binding_of(row: Row) -> Binding:
             values["spelling"] = identifier
         for name in _TEXTS:
             stored = values[name]
-            values[name] = NOTHING if stored is None else _mapping(stored)
+            values[name] = NOTHING if stored is None else mapping_of(stored)
         for name, choices, _ in _CHOICES:
             values[name] = choices[values[name]]
         created, changed = values["created"], values["changed"]
@@ -96,7 +96,7 @@ def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
     if metadata is None:
         return StoredRedirect(target, status, NOTHING)
     try:
-        return StoredRedirect(target, status, _mapping(metadata))
+        return StoredRedirect(target, status, mapping_of(metadata))
     except (TypeError, ValueError, AttributeError) as error:
         raise UnreadableBinding(key, str(error)) from None
 
@@ -210,7 +210,7 @@ def column_value(field: Field, value: Any) -> str | int | None:
 def metadata_of(stored: str | None) -> Mapping[str, str]:
     """Parse the JSON of the column ``metadata``, without values that Ararat does not write."""
     try:
-        return _mapping(stored) if stored else NOTHING
+        return mapping_of(stored) if stored else NOTHING
     except (TypeError, ValueError, AttributeError):
         return NOTHING
 
@@ -253,7 +253,7 @@ def _time(stored: str) -> datetime:
     return time
 
 
-def _mapping(stored: str) -> Mapping[str, str]:
+def mapping_of(stored: str) -> Mapping[str, str]:
     try:
         read = json.loads(stored)
     except RecursionError:

@@ -48,7 +48,7 @@ def verify_command(
     as_json: bool,
     database: str,
 ) -> int:
-    """Compare all bindings with their history, and check the rules, counters and triggers of a database.
+    """Compare all bindings with their history, and check the rules, counters, triggers and search of a database.
 
     The command reports bindings that differ from their last event, revisions with gaps, and rows that cannot be read.
     It reports events that give a name to another resource. It also reports events of unknown operations, counters below

@@ -14,6 +14,7 @@ reads all names (:mod:`..listing`). If they come later, ``ararat migrate`` adds 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -125,13 +126,35 @@ _FILL = (
 
 
 # A statement CREATE INDEX CONCURRENTLY that failed leaves an index that is not valid.
-_KNOWN = {
+KNOWN = {
     "sqlite": "SELECT name FROM sqlite_master",
     "postgresql": """
 SELECT relname FROM pg_class JOIN pg_index ON pg_class.oid = indexrelid
 WHERE indisvalid AND relnamespace = current_schema()::regnamespace""",
 }
+"""The query for the names of all indexes, in SQLite also of tables and triggers."""
+
 _CREATE = re.compile(r"CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
+
+PARTS = {
+    f"{kind} {name}": statement
+    for statement in _SQLITE
+    for kind, name in _CREATE.findall(statement)[:1]
+    if kind != "INDEX"
+}
+"""The statements that create the tables and triggers of the search in SQLite, by such as "TABLE search_names"."""
+
+DIFFERENCES = """
+SELECT key, 0 FROM bindings WHERE search_text IS NOT NULL
+AND NOT EXISTS (SELECT 1 FROM search_names WHERE search_names.key = bindings.key)
+UNION ALL SELECT key, 1 FROM search_names
+WHERE NOT EXISTS (SELECT 1 FROM bindings WHERE bindings.key = search_names.key)"""
+"""The query of SQLite for the keys that the search lacks (0), and for those that are not recorded (1)."""
+
+
+def missing_parts(existing: Collection[str]) -> list[str]:
+    """Return those of :data:`PARTS` whose names are not in ``existing``."""
+    return [part for part in PARTS if part.partition(" ")[2] not in existing]
 
 
 def add_many(connection: Connection, last: int) -> None:
@@ -148,7 +171,7 @@ def add_many(connection: Connection, last: int) -> None:
 
 def existing(connection: Connection) -> set[str]:
     """Return the names of all indexes in a database; in SQLite also those of tables and triggers."""
-    return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
+    return set(connection.exec_driver_sql(KNOWN[connection.dialect.name]).scalars())
 
 
 class MissingIndex(NamedTuple):
@@ -174,23 +197,19 @@ def missing(connection: Connection) -> list[MissingIndex]:
     dialect = connection.dialect.name
     names = existing(connection)
     indexes: list[MissingIndex] = []
-    search: dict[str, str] = {}
     for statement in (*(_SQLITE if dialect == "sqlite" else _POSTGRESQL), *_EVENT_INDEXES):
         kind, name = _CREATE.findall(statement)[0]
-        if kind != "INDEX":
-            search[f"{kind} {name}"] = statement
-        elif name not in names:
+        if kind == "INDEX" and name not in names:
             indexes.append(MissingIndex(name, (statement,)))
-    if search and not connection.exec_driver_sql(HAS_FULL_TEXT).scalar():
-        search = {}  # a trigger that cannot write the trigrams would refuse each change
-    present = [each for each in search if each.partition(" ")[2] in names]
-    is_incomplete = len(present) < len(search)
+    # A trigger that cannot write the trigrams would refuse each change.
+    has_search = dialect == "sqlite" and connection.exec_driver_sql(HAS_FULL_TEXT).scalar()
+    lacking = missing_parts(names) if has_search else []
     if dialect == "postgresql" and "bindings_trigrams" not in names and (schema := _schema_of_trigrams(connection)):
         indexes.append(MissingIndex("bindings_trigrams", (_TRIGRAMS.format(schema=schema),)))
-    if is_incomplete:
+    if lacking:
         # Names can have changed without the missing part, so all parts are created again.
-        dropped = (f"DROP {each}" for each in reversed(present))
-        indexes.append(MissingIndex("search_trigrams", (*dropped, *search.values(), *_FILL)))
+        dropped = (f"DROP {each}" for each in reversed(PARTS) if each not in lacking)
+        indexes.append(MissingIndex("search_trigrams", (*dropped, *PARTS.values(), *_FILL)))
     return indexes
 
 

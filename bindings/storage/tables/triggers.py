@@ -110,12 +110,17 @@ json_each('[' || replace(json_quote(kind.value), '|', '","') || ']') AS each
 WHERE kind.type = 'text'"""  # noqa: S608  names of the schema
 
 
+def _add_numbers_in_postgresql(row: str, table: str = "") -> str:
+    """Return the statement of PostgreSQL that :func:`_add_numbers` returns for SQLite."""
+    return f"""
+INSERT INTO name_numbers (key, kind, number) SELECT DISTINCT {row}.key, kind.key, each
+FROM {table}json_each_text({row}.numbers::json) AS kind, unnest(string_to_array(kind.value, '|')) AS each"""  # noqa: S608
+
+
 _CREATE_NUMBERS_FUNCTION = f"""
 CREATE OR REPLACE FUNCTION {NUMBERS_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 IF TG_OP <> 'INSERT' THEN DELETE FROM name_numbers WHERE key = OLD.key; END IF;
-IF TG_OP <> 'DELETE' AND NEW.numbers IS NOT NULL THEN
-INSERT INTO name_numbers (key, kind, number) SELECT DISTINCT NEW.key, kind.key, each
-FROM json_each_text(NEW.numbers::json) AS kind, unnest(string_to_array(kind.value, '|')) AS each; END IF;
+IF TG_OP <> 'DELETE' AND NEW.numbers IS NOT NULL THEN {_add_numbers_in_postgresql("NEW")}; END IF;
 RETURN NULL; END $$
 """  # noqa: S608  names of the schema
 
@@ -191,6 +196,13 @@ def add_numbers(connection: Connection, last: int) -> None:
     did not write.
     """
     connection.exec_driver_sql(f"{_add_numbers('bindings', 'bindings, ')} AND bindings.rowid > {last}")
+
+
+def add_numbers_again(connection: Connection) -> None:
+    """Write the numbers of all names again."""
+    connection.exec_driver_sql("DELETE FROM name_numbers")
+    statement = _add_numbers if connection.dialect.name == "sqlite" else _add_numbers_in_postgresql
+    connection.exec_driver_sql(statement("bindings", "bindings, "))
 
 
 def _refusal(why: str) -> str:

@@ -27,6 +27,7 @@ from ararat.cli import main
 from ararat.middleware import mint
 
 NAME = "ark:12345/x5"
+SEARCH_DIFFERS = (NAME, "search-differs")
 LONG = "ark:12345/" + 200 * "%E2%82%AC"
 
 
@@ -88,10 +89,10 @@ def test_verify_finds_nothing_in_a_right_store(full: Bindings) -> None:
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        pytest.param("UPDATE bindings SET target = '/evil'", {(NAME, "history-differs")}, id="target"),
+        pytest.param("UPDATE bindings SET target = '/evil'", {(NAME, "history-differs"), SEARCH_DIFFERS}, id="target"),
         pytest.param("UPDATE bindings SET revision = 7", {(NAME, "history-differs")}, id="revision"),
-        pytest.param("UPDATE bindings SET metadata = NULL", {(NAME, "history-differs")}, id="metadata"),
-        pytest.param("UPDATE bindings SET resource = NULL", {(NAME, "history-differs")}, id="resource"),
+        pytest.param("UPDATE bindings SET metadata = NULL", {(NAME, "history-differs"), SEARCH_DIFFERS}, id="metadata"),
+        pytest.param("UPDATE bindings SET resource = NULL", {(NAME, "history-differs"), SEARCH_DIFFERS}, id="resource"),
         pytest.param("DELETE FROM bindings", {(NAME, "binding-missing")}, id="deleted binding"),
         pytest.param(
             "UPDATE bindings SET key = 'ark:12345/x6'",
@@ -128,7 +129,7 @@ def test_verify_compares_names_with_their_history(
 ) -> None:
     where = "" if statement.endswith("AND") else "WHERE"
     execute(full, f"{statement} {where} key = '{NAME}'")
-    assert {*found(full)} == expected
+    assert {*found(full)} - {("ark:12345/x6", "search-wrong"), (NAME, "search-wrong")} == expected
 
 
 @pytest.mark.parametrize(
@@ -170,6 +171,14 @@ def test_verify_names_a_long_name_that_agrees_with_its_key(full: Bindings, recor
         "DELETE FROM bindings WHERE long_identifier IS NOT NULL",
     )
     assert (expected, "binding-missing") in found(full)
+
+
+@pytest.mark.parametrize("value", ["search_text = NULL", "search_text = ' other '", "sort_title = 'other'"])
+def test_verify_compares_the_texts_of_the_search_and_its_remedy_mends_them(full: Bindings, value: str) -> None:
+    execute(full, f"UPDATE bindings SET {value} WHERE key = '{NAME}'")
+    assert found(full) == [SEARCH_DIFFERS]
+    full.bind(NAME, "/y", metadata={"what": "Two maps"})
+    assert found(full) == []
 
 
 def test_verify_reports_missing_and_disabled_triggers(bindings: Bindings) -> None:
@@ -248,7 +257,7 @@ def test_the_command_prints_findings_and_ends_with_1(full: Bindings, database: s
 
     assert run() == (0, "Everything is right.\n")
     assert run("--json") == (0, "")
-    execute(full, f"UPDATE bindings SET target = '/evil' WHERE key = '{NAME}'")
+    execute(full, f"UPDATE bindings SET hold_reason = 'evil' WHERE key = '{NAME}'")
     code, printed = run()
     assert code == 1
     assert printed.startswith(f"history-differs    {NAME}\n")

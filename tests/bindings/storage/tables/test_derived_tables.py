@@ -15,6 +15,7 @@ from ararat.bindings.copying import copy_store
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.history import export_history, import_history
 from ararat.bindings.imports.importing import import_table
+from ararat.bindings.migration.migrations import migrate
 from ararat.bindings.names.selection import select
 from ararat.bindings.operations.undo import undo_operation
 from ararat.bindings.storage.store import DatabaseStore
@@ -114,3 +115,72 @@ def test_an_undone_import_leaves_what_single_changes_leave(
         if status == "reserved":
             assert derived(bindings) == before
     assert list(verify(bindings)) == []
+
+
+def execute(bindings: Bindings, *statements: str) -> None:
+    with cast(DatabaseStore, bindings.store)._database.engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+
+EMPTY, ADD = "DELETE FROM name_numbers", "INSERT INTO name_numbers VALUES"
+WRONG_NUMBERS = {
+    "a number is missing": (f"{EMPTY} WHERE number = 'B 1'", ["x51"]),
+    "all numbers are missing": (EMPTY, ["x51", "x52", "x53", "x54"]),
+    "another number": ("UPDATE name_numbers SET number = 'Z' WHERE number = 'A 2'", ["x52"]),
+    "another kind": ("UPDATE name_numbers SET kind = 'former' WHERE number = 'A 2'", ["x52"]),
+    "a number of a name that is not recorded": (f"{ADD} ('ark:12345/none', 'current', 'A')", ["none"]),
+    "a number of a name without numbers": (f"{ADD} ('ark:12345/plain', 'current', 'A')", ["plain"]),
+}
+
+
+@pytest.mark.parametrize(("statement", "names"), WRONG_NUMBERS.values(), ids=WRONG_NUMBERS.keys())
+def test_verify_compares_the_numbers_and_its_remedy_mends_them(
+    statement: str, names: list[str], database: str, bindings: Bindings
+) -> None:
+    fill(bindings)
+    before = derived(bindings)
+    execute(bindings, statement)
+    assert [(each.identifier, each.code) for each in verify(bindings)] == [
+        (f"ark:12345/{name}", "number-wrong") for name in names
+    ]
+    execute(bindings, EMPTY)
+    migrate(database)
+    assert list(verify(bindings)) == []
+    assert derived(bindings) == before
+
+
+def test_a_migration_writes_the_numbers_that_were_recorded_without_the_triggers(
+    database: str, bindings: Bindings
+) -> None:
+    of_table = " ON bindings" if database.startswith("postgresql") else ""
+    execute(bindings, f"DROP TRIGGER bindings_numbers_insert{of_table}")
+    fill(bindings)
+    assert {each.code for each in verify(bindings)} == {"trigger-missing", "number-wrong"}
+    migrate(database)
+    assert list(verify(bindings)) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        pytest.param("DELETE FROM search_names WHERE key = 'ark:12345/x51'", "ark:12345/x51", id="a name is missing"),
+        pytest.param("INSERT INTO search_names (key) VALUES ('ark:12345/none')", "ark:12345/none", id="another name"),
+        pytest.param("DROP TRIGGER bindings_search_changed", "", id="a trigger is missing"),
+        pytest.param("DROP TABLE search_names", "", id="a table is missing"),
+        pytest.param("DROP TABLE search_trigrams", "", id="the trigrams are missing"),
+    ],
+)
+def test_verify_compares_the_search_of_sqlite_and_its_remedy_mends_it(
+    statement: str, expected: str, tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    file = tmp_path / "names.sqlite"
+    bindings = open_store(file)
+    fill(bindings)
+    before = derived(bindings)
+    execute(bindings, statement)
+    assert [(each.identifier, each.code) for each in verify(bindings)] == [(expected, "search-wrong")]
+    execute(bindings, "DROP TABLE IF EXISTS search_names")
+    migrate(file)
+    assert list(verify(bindings)) == []
+    assert derived(bindings) == before
