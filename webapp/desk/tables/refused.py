@@ -160,7 +160,8 @@ def causes(upload: Upload) -> list[Cause]:
         column = {"state": "status"}.get(about := error_code(code).about or "", about)
         # Without them a row has no name.
         is_needed = column == "identifier" or (column == "resource" and bool(reading.mint))
-        place = reading.columns.index(column) if column in reading.columns and not is_needed else None
+        is_used = column and column in reading.columns
+        place = reading.columns.index(column) if is_used and not is_needed else None
         heading = named[place] if place is not None and place < len(named) else ""
         found.append(
             Cause(

@@ -116,6 +116,16 @@ def test_a_column_whose_values_are_refused_can_be_ignored(desk: Desk, jane: Brow
     assert "You selected it for a table with these headings before." not in again
 
 
+def test_a_column_is_not_ignored_for_an_error_of_another_one(jane: Browser, preview: Any) -> None:
+    book, content = Workbook(), io.BytesIO()
+    for row in (("Inv.-Nr.", "Depot", "Weblink"), ("A 1", "Store B", "=A2")):
+        book.worksheets[0].append(row)
+    book.save(content)
+    _, page = preview(jane, content.getvalue(), "a.xlsx", **MINT, **{"column-1": "", "column-2": "target"})
+    assert counts(page)["Refused"] == 1
+    assert "Ignore the column" not in page
+
+
 def test_accession_numbers_in_the_column_of_names_get_new_names(desk: Desk, jane: Browser, preview: Any) -> None:
     rows = "".join(f"INV {number};https://m.example/{number}\r\n" for number in range(20))
     table = f"identifier;target\r\n{rows}"
