@@ -446,7 +446,7 @@ _LONGEST = 120
 
 
 def fold_heading(heading: str) -> str:
-    """Return a heading for a comparison: lower case, without accents, with one space for other signs.
+    """Return a heading for a comparison: lower case, without accents and soft hyphens, with one space for other signs.
 
     >>> fold_heading(" Künstler*in: "), fold_heading("N° d'inventaire"), fold_heading("Název_předmětu")
     ('kunstler in', 'n d inventaire', 'nazev predmetu')
@@ -455,7 +455,7 @@ def fold_heading(heading: str) -> str:
     for sign in "°º":
         lowered = lowered.replace(sign, " ")
     letters = unicodedata.normalize("NFKD", lowered.replace("#", " number "))
-    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    plain = "".join(each for each in letters if not unicodedata.combining(each) and unicodedata.category(each) != "Cf")
     # Some accents are letters of their own in other scripts, so that the words are composed again.
     words = "".join(each if each.isalnum() else " " for each in unicodedata.normalize("NFKC", plain))
     return " ".join(words.split())

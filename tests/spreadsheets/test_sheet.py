@@ -148,6 +148,7 @@ GUESSES = {
     "zh": ("标题;作者;日期;链接;登记号", "what who when target resource"),
     "en": ("Title;Creator;Date;URL;Accession no.", "what who when target resource"),
     "twice": ("ARK;PID;Title;Title", "identifier  what "),
+    "soft hyphens": ("Künst\u00adler;Titel\u200b;Web\u00adadresse", "who what target"),
     "private": ("Versicherungswert;Standort;Zustand", "  "),
 }
 
