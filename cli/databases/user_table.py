@@ -40,11 +40,14 @@ def is_workbook(file: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """A spreadsheet or table of a user to import: its content, its name, and how its columns are read."""
+    """A spreadsheet or table of a user to import: its content, its name, and how its columns are read. ``original`` is
+    the file as it is, and ``content`` has the converted sheets of a workbook.
+    """
 
     content: bytes
     name: str
     reading: Reading
+    original: bytes
 
     @classmethod
     def read(cls, file: str, options: Options) -> UserTable:
@@ -58,7 +61,7 @@ class UserTable:
         name = words(Path(file).name)
         with store_errors():
             proposal = sheet.convert_upload(content, name, None)
-            return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name))
+            return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name), content)
 
     def describe(self, to: Sheet) -> Iterator[str]:
         """Yield lines that state how the table is read: its encoding, sheet, headings and columns."""
@@ -166,6 +169,13 @@ class UserTable:
         from ...spreadsheets import result_table
 
         if _is_xlsx(file):
+            if self.reading.format == "workbook":
+                own = result_table.own_workbook_with_names(
+                    self.original, self.content, self.reading, self.name, names.get
+                )
+                if own is not None:
+                    stream.write(own)
+                    return
             result_table.workbook_with_names(self.content, self.reading, self.name, names.get, stream)
         elif self.reading.format == "workbook":
             read = result_table.rows_with_names(self.content, self.reading, self.name, names.get)

@@ -106,13 +106,14 @@ class UploadJobs:
         name: str,
         proposal: Proposal,
         *,
+        original: bytes,
         dry_run: bool,
         atomic: bool = False,
     ) -> Job | None:
-        """Store a table, and start its preview, or its import without a preview, in a transaction.
-        Return None if the account has the maximum number of uploads.
+        """Store a table, and start its preview, or its import without a preview, in a transaction. ``original`` is the
+        file as it was sent. Return None if the account has the maximum number of uploads.
         """
-        upload = self.uploads.add(connection, caller.account.number, name, *proposal)
+        upload = self.uploads.add(connection, caller.account.number, name, *proposal, original=original)
         if upload is None:
             return None
         parameters = {"upload": upload.number, "caller": stored_caller(caller), "skip_refused": False}

@@ -14,6 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from click.testing import Result
+from openpyxl import Workbook, load_workbook
 
 from ararat.bindings.imports.summary import NotedLine, Summary
 from ararat.bindings.operations import pace
@@ -676,3 +677,18 @@ def test_the_recorded_number_is_kept(ararat: Callable[..., Result], tmp_path: Pa
     shown = ararat("show", "ark:12345/k1a").stdout
     assert "000030" in shown
     assert "Bowl" in shown
+
+
+def test_a_workbook_comes_back_with_its_sheets_and_formats(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    book, file, output = Workbook(), tmp_path / "objekte.xlsx", tmp_path / "arks.xlsx"
+    for row in (("Inventarnummer", "Titel", "Wert"), ("INV 1", "Vase", 5)):
+        book.worksheets[0].append(row)
+    book.create_sheet("Notizen").append(["bleibt"])
+    book.save(file)
+    result = ararat("import", *MINT, "--output", str(output), str(file))
+    assert result.exit_code == 0, result.stderr
+    returned = load_workbook(output)
+    assert returned.sheetnames[1:] == ["Notizen"]
+    [_, row] = returned.worksheets[0].iter_rows(values_only=True)
+    assert row[:3] == ("INV 1", "Vase", 5)
+    assert str(row[3]).startswith("ark:12345/k1")

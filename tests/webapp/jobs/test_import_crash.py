@@ -59,7 +59,7 @@ def test_an_import_of_killed_processes_mints_no_name_twice(
     proposal = stored._replace(reading=options.reading(stored.content, stored.reading, "a.csv"))
     caller = Caller(account=jane)
     added = accounts.run_in_transaction(
-        lambda connection: imports.uploads.add(connection, caller, "a.csv", proposal, dry_run=False)
+        lambda connection: imports.uploads.add(connection, caller, "a.csv", proposal, original=b"", dry_run=False)
     )
     assert added
 

@@ -134,9 +134,8 @@ def _start_of_user_table(
         raise HTTPRefusal(422, error.code, f"Line {error.line}: {error.message}. Expected {error.expected}.") from None
 
     def add(connection: Connection) -> Job:
-        job = known.uploads.add(
-            connection, who, name, proposal._replace(reading=reading), dry_run=dry_run, atomic=atomic
-        )
+        stored = proposal._replace(reading=reading)
+        job = known.uploads.add(connection, who, name, stored, original=content, dry_run=dry_run, atomic=atomic)
         if job is None:
             sentence = f"The account has {MAX_UPLOADS} tables, the maximum. Delete old ones in the desk."
             raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=JOB_SECONDS)
@@ -172,8 +171,9 @@ def show_table(number: int) -> Response:
         raise NotFound
     if job.state != "done":
         raise HTTPRefusal(409, "import-unfinished", "The import is not done, so that its rows have no names.")
-    names = store.names(upload.number)
-    return downloads.table_with_names(upload, store.data(upload.number), names, given.get("format", "text"))
+    content, names = store.data(upload.number), store.names(upload.number)
+    original = store.original(upload.number)
+    return downloads.table_with_names(upload, content, names, given.get("format", "text"), original)
 
 
 @blueprint.get("/imports/<int:number>")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook, load_workbook
 
 from ararat.bindings.operations import pace
 from ararat.webapp.api.views import imports as views
@@ -310,6 +312,20 @@ def test_a_table_of_a_museum_comes_back_with_names(curator, bindings):
     assert finished(curator, send(curator, again.data, MINT))["result"]["counts"] == {"unchanged": 2}
     assert finished(curator, send(curator, table, f"{MINT}&dry_run=1"))["table"] is None
     assert_problem(curator("GET", "/imports/3/table"), 404, "not-found")
+
+
+@pytest.mark.usefixtures("workbooks_here")
+def test_a_workbook_comes_back_with_its_sheets(curator):
+    book, sent = Workbook(), io.BytesIO()
+    for row in (("Inventarnummer", "Titel"), ("INV 1", "Vase")):
+        book.worksheets[0].append(row)
+    book.create_sheet("Notizen").append(["bleibt"])
+    book.save(sent)
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+    found = finished(curator, send(curator, sent.getvalue(), "?mint=ark:12345/x5", content_type=kind))
+    returned = load_workbook(io.BytesIO(curator("GET", f"/imports/{found['number']}/table").data))
+    assert returned.sheetnames[1:] == ["Notizen"]
+    assert str(returned.worksheets[0]["C2"].value).startswith("ark:12345/x5")
 
 
 @pytest.mark.usefixtures("workbooks_here")
