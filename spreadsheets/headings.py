@@ -60,6 +60,24 @@ def upper_headings(rows: Sequence[Line], number: int) -> list[str]:
     return found
 
 
+def complete_headings(named: Line, rows: Sequence[Line]) -> list[str]:
+    """Return the headings of a row. ``rows`` are the rows around it.
+
+    An empty heading has the text of the cell above it, of which it is a merged part. Each cell of a row below it has a
+    heading, perhaps an empty one, because a workbook omits empty cells at the end of a row.
+
+    >>> complete_headings(Line(2, ["Nr.", "Titel"]), [Line(1, ["Objekt", "", "Link"]), Line(3, ["A 1", "", "", "x"])])
+    ['Nr.', 'Titel', 'Link', '']
+    """
+    above = upper_headings(rows, named.number)
+    width = max(map(len, (named.fields, above, *(row.fields for row in rows if row.number > named.number))))
+    found = [*named.fields, *[""] * (width - len(named.fields))]
+    for place, heading in enumerate(above):
+        if not heading.startswith(" "):
+            found[place] = found[place] or heading
+    return found
+
+
 def _is_second(row: Line, data: Sequence[Line]) -> bool:
     """Return whether a row below the headings has headings, too: known words, or texts above numbers and addresses."""
     filled = [cell for cell in row.fields if cell]

@@ -140,9 +140,13 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
     names, one is added at the end.
     """
     named: _Named | None = None
+    width = 0
+    if reading.format == "workbook":
+        # The row of headings can be shorter than another one.
+        width = max((len(row.fields) for row in sheet.all_rows(content, reading, file)), default=0)
     for row in sheet.all_rows(content, reading, file):
         if named is None and row.number >= reading.heading_row:
-            named = _Named(row.fields, reading)
+            named = _Named([*row.fields, *[""] * (width - len(row.fields))], reading)
             row.fields[:] = named.headings
         elif named is not None and not 0 < reading.last_row < row.number:
             corrected = reading.corrections.get(str(row.number), {})

@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
 from ..bindings.names.errors import BindingError, TableError
@@ -147,6 +147,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
         last.clear()
     found = 0 if reading.format == "jsonl" else reading.heading_row or headings.heading_row(first)
     named = next((row for row in first if row.number == found), Line(0, []))
+    named = Line(named.number, _headings(named, first, reading))
     samples = with_links(named.fields, [row for row in first if row.number > found])
     width = sum(map(bool, named.fields))
     end = headings.last_row([row for row in last if row.number > found], width) if reading.format != "jsonl" else 0
@@ -157,6 +158,13 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
         )
     columns = guesses.columns(named.fields, samples, headings.upper_headings(first, found))
     return Proposal(content, replace(reading, heading_row=found, last_row=end, columns=columns), rows)
+
+
+def _headings(named: Line, first: Sequence[Line], reading: Reading) -> list[str]:
+    """Return the headings of a row, with those that the first rows of the sheet complete."""
+    # A row of a text that is longer than the headings is an error.
+    rows = first if reading.format == "workbook" else [row for row in first if row.number < named.number]
+    return headings.complete_headings(named, rows)
 
 
 def guess_columns(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
@@ -277,8 +285,12 @@ def lines(
     """
     named: Sequence[str] | None = None
     filled = 0
-    for row in _filled_rows(content, reading, file, read_as):
+    read = _filled_rows(content, reading, file, read_as)
+    first = list(islice(read, _SAMPLE_ROWS)) if reading.format == "workbook" else []
+    before: list[Line] = []
+    for row in chain(first, read):
         if row.number < reading.heading_row:
+            before = [row]
             continue
         if reading.last_row and row.number > reading.last_row:
             break
@@ -289,6 +301,7 @@ def lines(
                 "table-size", Translatable("the file has more than %(number)s rows", number=most_rows), file, number
             )
         if named is None:
+            cells[:] = _headings(row, first or before, reading)
             if len(cells) > MAX_COLUMNS:
                 message = Translatable(
                     "the header has %(number)s columns; at most %(most)s are allowed",

@@ -29,6 +29,7 @@ from ararat.bindings.tables.text_stream import ReadAs
 from ararat.spreadsheets import number_formats, old_workbook, sheet, workbook_process
 from ararat.spreadsheets import workbook as workbook_module
 from ararat.spreadsheets.reading import MAX_COLUMNS, MAX_ROWS
+from ararat.spreadsheets.result_table import rows_with_names
 from ararat.spreadsheets.sheet_rows import SheetRow, WorkbookSheet
 from tests.workbooks import run_here
 
@@ -213,6 +214,31 @@ def test_links_and_merged_ranges_are_read() -> None:
     first.merge_cells("A5:B6")
     _, found = first_sheet(saved(book))
     assert (found.links, found.merged) == ({"B2": "https://example.org/1"}, [(5, 6, 1, 2)])
+
+
+@pytest.mark.usefixtures("workbooks_here")
+def test_a_heading_of_two_merged_rows_is_that_of_its_column() -> None:
+    book = Workbook()
+    page = book.worksheets[0]
+    page.append(["Object", None, "Description", None, "Web link", None])
+    page.append(["Inv. no.", "Collection", "Title", "Artist"])
+    for number in range(3):
+        page.append([f"A {number}/2020", "Glass", f"Vase {number}", "Roe", f"https://m.example/{number}", "note"])
+    page.merge_cells("A1:B1")
+    page.merge_cells("C1:D1")
+    page.merge_cells("E1:E2")
+    proposal = sheet.convert_upload(saved(book), "a.xlsx")
+    assert list(proposal.reading.columns) == ["resource", "", "what", "who", "target", ""]
+    headings = next(sheet.lines(proposal.content, proposal.reading, "a.xlsx")).fields
+    assert headings == ["Inv. no.", "Collection", "Title", "Artist", "Web link", ""]
+    rows = list(sheet.rows(proposal.content, proposal.reading, "a.xlsx", ReadAs()))
+    assert [row.cells["target"] for row in rows] == [f"https://m.example/{number}" for number in range(3)]
+    read = rows_with_names(proposal.content, proposal.reading, "a.xlsx", {4: "ark:12345/x5"}.get)
+    assert [row.fields[-3:] for row in read][1:4] == [
+        ["", "", "ARK"],
+        ["https://m.example/0", "note", ""],
+        ["https://m.example/1", "note", "ark:12345/x5"],
+    ]
 
 
 def test_a_missing_result_an_error_and_an_empty_cell_are_apart() -> None:
