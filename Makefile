@@ -80,8 +80,9 @@ fuzz: .venv/fuzz.stamp ## test the invariants with random inputs: make fuzz, mak
 bench: .venv/bench.stamp wrk ## measure the speed, and compare it with other libraries and servers
 	@TMPDIR=$${TMPDIR:-/tmp} $(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
+# A long test can take five minutes, because other programs can use the machine. Some have a longer limit.
 long: .venv/servers.stamp browser fronts ## run the long tests, also behind servers and proxies
-	@$(BIN)/python -m pytest -m long -o faulthandler_timeout=0 $(ARGS)
+	@$(BIN)/python -m pytest -m long -o faulthandler_timeout=0 -o timeout=300 $(ARGS)
 
 conformance: .venv/test.stamp ## list the requirements with their tests; fail if one has neither a test nor a reason
 	@$(BIN)/python tests/conformance/conftest.py
