@@ -607,27 +607,36 @@ def test_a_missing_folder_is_reported(tmp_path: Path, open_store: Callable[..., 
 def test_a_writer_waits_once_for_threads_and_other_processes(
     served: Bindings, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ararat.bindings.storage.databases.sqlite.BUSY_SECONDS", 1.0)
+    monkeypatch.setattr("ararat.bindings.storage.databases.sqlite.BUSY_SECONDS", 20.0)
     database = SQLite(file)
+    inside, asked, ended = threading.Event(), threading.Event(), list[float]()
+
+    def write() -> None:
+        with database.turn_to_write():
+            inside.set()
+            asked.wait(10)
+            ended.append(time.monotonic())
+
+    acquire = database._turn.acquire
+
+    def wait_for_turn(**limit: float) -> bool:
+        asked.set()
+        return acquire(**limit)
+
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        inside, go_on = threading.Event(), threading.Event()
-
-        def write() -> None:
-            with database.turn_to_write():
-                inside.set()
-                go_on.wait(10)
-
         thread = threading.Thread(target=write)
         thread.start()
-        inside.wait(10)
-        threading.Timer(0.7, go_on.set).start()
+        assert inside.wait(10)
+        monkeypatch.setattr(database._turn, "acquire", wait_for_turn)
         with database.turn_to_write():
-            # The other thread took most of the time.
             assert database._patience is not None
+            # The wait for the other thread counts.
             assert database._patience.until is not None
-            assert database._patience.until - time.monotonic() < 0.4
+            assert database._patience.until < ended[0] + 20.0
+            database._patience.until = began = time.monotonic()
             with pytest.raises(sqlalchemy.exc.OperationalError, match="locked"), database.engine.begin():
                 pass
+            assert time.monotonic() < began + 10
         thread.join(10)
-        assert database._patience == Patience(1.0)
+        assert database._patience == Patience(20.0)
