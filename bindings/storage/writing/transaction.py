@@ -137,16 +137,8 @@ def begin(
                 if transaction.counted_to is not None:
                     transaction.restore_triggers()
                 _commit(database, connection, facts.get("transaction"))
-            except database.driver_error:
-                # SQLAlchemy does not see an error of the driver, and would use the connection again.
-                # That to a file is used only if no statement has failed.
-                if database.dialect_name == "sqlite":
-                    # A cursor that is still referenced would keep the lock of a closed connection.
-                    with suppress(database.driver_error):
-                        transaction.driver.rollback()
-                    connection.invalidate()
-                elif transaction.driver.closed:
-                    connection.invalidate()
+            except BaseException as error:
+                _give_up(database, connection, error)
                 raise
     except DBAPIError as error:
         failure = driver_cause(error)
@@ -156,6 +148,26 @@ def begin(
         raise _failure(database, error) from error
     finally:
         database.shorten_log(failure)
+
+
+def _give_up(database: Database, connection: CoreConnection, error: BaseException) -> None:
+    """Close a connection that must not be used again after an error. SQLAlchemy does not see the errors of statements
+    that the driver runs.
+    """
+    if connection.invalidated:
+        return
+    driver: Any = connection.connection.dbapi_connection
+    # Such an exception can end the wait for an answer of a server, which is then not read.
+    is_ended = not isinstance(error, Exception)
+    if database.dialect_name != "sqlite":
+        if is_ended or driver.closed:
+            connection.invalidate()
+    elif is_ended or isinstance(error, database.driver_error):
+        # That to a file is used only if no statement has failed.
+        # A cursor that is still referenced would keep the lock of a closed connection.
+        with suppress(database.driver_error):
+            driver.rollback()
+        connection.invalidate()
 
 
 def _commit(database: Database, connection: CoreConnection, number: str | None) -> None:
@@ -191,8 +203,9 @@ def _begun(database: Database, *, is_large: bool) -> tuple[CoreConnection, dict[
         # A server that becomes a standby ends its sessions, but PgBouncer keeps the connections of its clients.
         connection.invalidate()
         database.close_writers()
-    except BaseException:
+    except BaseException as error:
         if not connection.invalidated:
+            _give_up(database, connection, error)
             connection.close()
             raise
     connection.close()

@@ -22,6 +22,7 @@ from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.databases import reuse, sqlite
 from ararat.bindings.storage.databases.sqlite import FRESH_SECONDS, SQLite
 from ararat.bindings.storage.store import DatabaseStore
+from ararat.bindings.storage.writing import transaction as writing
 from ararat.bindings.storage.writing.transaction import Transaction
 from tests.forking import exit_code
 
@@ -386,6 +387,18 @@ def test_a_connection_is_not_used_again_after_a_failed_query(
 ) -> None:
     with pytest.raises(BindingsUnavailable, match="no such table"):
         bindings.run_in_transaction(lambda transaction: transaction._rows("SELECT 1 FROM no_table"))
+    assert not is_open(opened[0])
+    binds(bindings, "after")
+    assert len(opened) == 2
+
+
+def test_a_connection_is_not_used_again_after_the_query_of_the_facts_failed(
+    bindings: Bindings, opened: list[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "_FACTS", "SELECT 1 FROM no_table")
+        with pytest.raises(BindingsUnavailable, match="no such table"):
+            bindings.bind("ark:12345/never", "/x")
     assert not is_open(opened[0])
     binds(bindings, "after")
     assert len(opened) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,7 @@ from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.selection import select
+from ararat.bindings.storage.databases.deadlines import WriterConnection
 from ararat.bindings.storage.writing import transaction as writing
 from ararat.bindings.storage.writing.transaction import Transaction
 from tests.databases import note_statements
@@ -72,6 +73,35 @@ def test_a_transaction_sees_its_own_records_and_others_do_not_if_it_fails(bindin
     with pytest.raises(BindingError):
         bindings.run_in_transaction(write)
     assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
+
+
+class Stop(BaseException):
+    """An exception such as those with which gevent ends a task."""
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda transaction: transaction.bound(["ark:12345/x"]), id="by the driver"),
+        pytest.param(lambda transaction: transaction.setting("rules"), id="by SQLAlchemy"),
+    ],
+)
+def test_a_task_that_ends_while_it_waits_for_an_answer_keeps_its_exception(
+    bindings: Bindings, database: str, monkeypatch: pytest.MonkeyPatch, read: Callable[[Transaction], object]
+) -> None:
+    def send(connection: WriterConnection, waiting: Iterator[object], *arguments: object) -> None:
+        next(waiting)
+        raise Stop
+
+    def stop(transaction: Transaction) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(WriterConnection, "wait", send)
+            read(transaction)
+
+    with pytest.raises(Stop):
+        bindings.run_in_transaction(stop)
+    assert bindings.bind("ark:12345/after", "/x") == "bound"
 
 
 def test_a_name_that_another_writer_deletes_meanwhile_continues_its_history(
