@@ -57,13 +57,15 @@ class HoldChange(NamedTuple):
 
 class Holding(NamedTuple):
     """A hold in a list, with the change that recorded it. ``since`` and ``actor`` of this change are None behind the
-    first :data:`MAX_LISTED` names. A hold that is not current has ended and was not released.
+    first :data:`MAX_LISTED` names. A hold that is not current has ended and was not released. ``revision`` is that of
+    the name or the record of the prefix.
     """
 
     hold: Hold
     since: datetime | None
     actor: str | None
     is_current: bool
+    revision: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the hold as a JSON object: the members of :meth:`.Hold.as_dict`, and "since", "actor" and "current".
@@ -104,16 +106,17 @@ def hold(
     """Put a name, or all names below a prefix, on hold until a time, or change the hold (decision X-12).
 
     ``kind`` is "name" or "prefix"; None means a name if it is recorded, else a prefix. ``until`` is an aware time in
-    the future, at most a year ahead. ``reason`` has 1 to 2,000 characters for visitors. ``revision`` is that which a
-    name must still have; it has no effect for a prefix. Raises :class:`BindingError` with the code ``hold-until``,
-    ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``, ``not-bound`` or ``not-granted``, and :class:`Stale`.
+    the future, at most a year ahead. ``reason`` has 1 to 2,000 characters for visitors. ``revision`` is that which the
+    name or the record of the prefix must still have, 0 for no record. Raises :class:`Stale` for another one, and
+    :class:`BindingError` with the code ``hold-until``, ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``,
+    ``not-bound`` or ``not-granted``.
     """
     key, actual_kind = require(bindings, of, kind)
     if actual_kind == "name":
         return _change(bindings, key, lambda each, now: assignment.hold(each, until, reason, now), revision, actor)
 
     def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["held", "unchanged"]:
-        return prefix_changes.hold(transaction, key, until, reason, now, by)
+        return prefix_changes.hold(transaction, key, until, reason, now, by, revision)
 
     return _change_prefix(bindings, key, change, actor)
 
@@ -135,7 +138,7 @@ def release(
         return _change(bindings, key, assignment.release, revision, actor)
 
     def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["released"]:
-        return prefix_changes.release(transaction, key, now, by)
+        return prefix_changes.release(transaction, key, now, by, revision)
 
     return _change_prefix(bindings, key, change, actor)
 
@@ -211,14 +214,14 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
             if binding.hold is not None:
                 is_few = len(holdings) < MAX_LISTED
                 since, actor = _recorded_by(bindings.history(binding.identifier)) if is_few else (None, None)
-                holdings.append(Holding(binding.hold, since, actor, binding.hold.until > now))
+                holdings.append(Holding(binding.hold, since, actor, binding.hold.until > now, binding.revision))
         after = page.next
         if after is None:
             break
     for record in bindings.prefixes.list():
         if record.hold is not None and (with_ended or record.hold.until > now):
             since, actor = _recorded_prefix(bindings.prefixes.history(record.prefix))
-            holdings.append(Holding(record.hold, since, actor, record.hold.until > now))
+            holdings.append(Holding(record.hold, since, actor, record.hold.until > now, record.revision))
     return sorted(holdings, key=lambda each: (each.hold.until, each.hold.of))
 
 

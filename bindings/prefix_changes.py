@@ -13,7 +13,7 @@ from ..identifiers.text.translatable import Translatable
 from .names import assignment
 from .names.actor import Actor
 from .names.binding import rfc3339
-from .names.errors import BindingError
+from .names.errors import BindingError, Stale
 from .names.fields import redirect_status
 from .names.prefixes import holds, prefixes
 from .names.prefixes.prefixes import InheritedStatements, PrefixEvent, PrefixRecord, PrefixRecords
@@ -37,11 +37,13 @@ def set_record(
     texts: Mapping[Any, str],
     now: datetime,
     actor: str | None,
+    revision: int | None = None,
 ) -> Set:
     """Set checked texts by field in the record of a prefix in stored form. An empty text deletes one. Return "set" for
-    a new record, "changed" or "unchanged". Raises :class:`BindingError` like :func:`.prefixes.change_texts`.
+    a new record, "changed" or "unchanged". ``revision`` is that which the record must have, 0 for no record, None for
+    any. Raises :class:`Stale` for another one, and :class:`BindingError` like :func:`.prefixes.change_texts`.
     """
-    existing = transaction.get_prefix(key)
+    existing = _get(transaction, key, revision)
     after = prefixes.change_texts(
         existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor
     )
@@ -53,12 +55,19 @@ def set_record(
 
 
 def remove_record(
-    transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
+    transaction: Transaction,
+    key: str,
+    now: datetime,
+    actor: str | None,
+    revision: int | None = None,
+    *,
+    with_hold: bool = False,
 ) -> Literal["removed"]:
-    """Delete the record of a prefix in stored form. Only ``with_hold`` ends a lasting hold. Raises
-    :class:`BindingError` with the code ``prefix-unknown``, ``prefix-held`` or ``prefix-retired``.
+    """Delete the record of a prefix in stored form. Only ``with_hold`` ends a lasting hold. ``revision`` is that of
+    :func:`set_record`. Raises :class:`Stale`, and :class:`BindingError` with the code ``prefix-unknown``,
+    ``prefix-held`` or ``prefix-retired``.
     """
-    existing = transaction.get_prefix(key)
+    existing = _get(transaction, key, revision)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
         raise BindingError("prefix-held", identifier=key)
     if existing is None:
@@ -71,21 +80,30 @@ def remove_record(
 
 
 def hold(
-    transaction: Transaction, key: str, until: datetime, reason: str, now: datetime, actor: str | None
+    transaction: Transaction,
+    key: str,
+    until: datetime,
+    reason: str,
+    now: datetime,
+    actor: str | None,
+    revision: int | None = None,
 ) -> Literal["held", "unchanged"]:
-    """Put all names below a prefix in stored form on hold. It gets a record if it has none. Raises
-    :class:`BindingError` (``hold-until``, ``hold-reason``).
+    """Put all names below a prefix in stored form on hold. It gets a record if it has none. ``revision`` is that of
+    :func:`set_record`. Raises :class:`Stale`, and :class:`BindingError` (``hold-until``, ``hold-reason``).
     """
     until, reason = holds.check(until, reason, now)
-    outcome = set_record(transaction, key, {"hold_until": rfc3339(until), "hold_reason": reason}, now, actor)
+    texts = {"hold_until": rfc3339(until), "hold_reason": reason}
+    outcome = set_record(transaction, key, texts, now, actor, revision)
     return "unchanged" if outcome == "unchanged" else "held"
 
 
-def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
-    """End the hold of a prefix in stored form, and delete a record that has only the hold. Raises :class:`BindingError`
-    (``hold-missing``) without one.
+def release(
+    transaction: Transaction, key: str, now: datetime, actor: str | None, revision: int | None = None
+) -> Literal["released"]:
+    """End the hold of a prefix in stored form, and delete a record that has only the hold. ``revision`` is that of
+    :func:`set_record`. Raises :class:`Stale`, and :class:`BindingError` (``hold-missing``) without a hold.
     """
-    existing = transaction.get_prefix(key)
+    existing = _get(transaction, key, revision)
     if existing is None or existing.hold_until is None:
         raise BindingError("hold-missing", identifier=key)
     if existing.all_texts.keys() <= {*HOLD_FIELDS}:
@@ -93,6 +111,25 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
     else:
         set_record(transaction, key, dict.fromkeys(HOLD_FIELDS, ""), now, actor)
     return "released"
+
+
+def stale(key: str, existing: PrefixRecord | None) -> Stale:
+    """Return the error of a prefix whose record is another one than the change expects."""
+    if existing is None:
+        return Stale(key, no_record(key))
+    return Stale(key, Translatable("the record of %(prefix)s was changed after it was read", prefix=key))
+
+
+def no_record(key: str) -> Translatable:
+    """Return the message that a prefix has no record."""
+    return Translatable("%(prefix)s has no record", prefix=key)
+
+
+def _get(transaction: Transaction, key: str, revision: int | None) -> PrefixRecord | None:
+    existing = transaction.get_prefix(key)
+    if revision not in (None, existing.revision if existing else 0):
+        raise stale(key, existing)
+    return existing
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
@@ -128,14 +165,15 @@ class Prefixes:
         self._rule_cache = rule_cache
 
     def set(
-        self, prefix: str, *, actor: Actor | str | None = None, **texts: str | None
+        self, prefix: str, *, revision: int | None = None, actor: Actor | str | None = None, **texts: str | None
     ) -> Literal["set", "changed", "unchanged"]:
         """Record texts that describe a NAAN or shoulder, such as its institution: ``who="Library"``.
 
         The texts are those of :data:`~.prefixes.texts.EDITED`: ``who`` (the institution), ``what`` (the named things)
         and ``contact``; ``statement``, ``availability``, ``variance``, ``may_change`` and ``at_end`` about persistence;
         ``hosts``, ``pattern`` and ``characters``, which restrict names; ``state``; and the addresses ``resolver``,
-        ``minter`` and ``about``. None does not change a text, and an empty text deletes it.
+        ``minter`` and ``about``. None does not change a text, and an empty text deletes it. ``revision`` is that which
+        the record must have, 0 for no record; another one raises :class:`Stale`.
 
         Returns "changed" if ``prefix`` had another record. Running servers use the record after about a second. Raises
         :class:`BindingError` with the code ``rule-prefix``, or one that begins with ``prefix-`` and names the text,
@@ -158,7 +196,7 @@ class Prefixes:
         checked = prefixes.check(key, texts)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            outcome = set_record(transaction, key, checked, self._bindings.now(), by.name)
+            outcome = set_record(transaction, key, checked, self._bindings.now(), by.name, revision)
             if outcome == "unchanged":
                 transaction.rollback()
             return outcome
@@ -169,14 +207,17 @@ class Prefixes:
                 _log.warning("%s: %s (%s)", key, warning.message, warning.code)
         return outcome
 
-    def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the record of a NAAN or shoulder. Its history stays. Raises :class:`BindingError`: ``prefix-unknown``
-        without a record, ``prefix-held`` while all names below it are on hold, ``prefix-retired`` for a retired prefix.
+    def remove(
+        self, prefix: str, *, revision: int | None = None, actor: Actor | str | None = None
+    ) -> Literal["removed"]:
+        """Delete the record of a NAAN or shoulder. Its history stays. ``revision`` is that of :meth:`set`. Raises
+        :class:`BindingError`: ``prefix-unknown`` without a record, ``prefix-held`` while all names below it are on
+        hold, ``prefix-retired`` for a retired prefix.
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
         return self._bindings.run_in_transaction(
-            lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name), actor=by
+            lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name, revision), actor=by
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:

@@ -19,10 +19,11 @@ from click.testing import CliRunner
 from ararat.bindings import holding
 from ararat.bindings.collection import Bindings
 from ararat.bindings.copying import copy_store
+from ararat.bindings.holding import Of
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.binding import Hold
-from ararat.bindings.names.errors import BindingError, TableError
+from ararat.bindings.names.errors import BindingError, Stale, TableError
 from ararat.bindings.names.prefixes.holds import Holds, read_end
 from ararat.bindings.names.prefixes.prefixes import record
 from ararat.bindings.names.selection import select
@@ -42,6 +43,50 @@ def store(database: str, open_store: Callable[..., Bindings]) -> Bindings:
     bindings = open_store(database, clock=lambda: NOW)
     bindings.bind(NAME, "https://example.org/1")
     return bindings
+
+
+PREFIX = "ark:12345/x"
+CONDITIONAL: dict[str, Callable[[Bindings, str, Of, int], object]] = {
+    "hold": lambda store, of, kind, revision: holding.hold(store, of, END, "new", kind=kind, revision=revision),
+    "release": lambda store, of, kind, revision: holding.release(store, of, kind=kind, revision=revision),
+    "set": lambda store, of, kind, revision: (
+        store.prefixes.set(of, what="new", revision=revision)
+        if kind == "prefix"
+        else store.relocate(of, "https://example.org/2", revision=revision)
+    ),
+}
+
+
+@pytest.mark.parametrize(("verb", "kind"), [*product(CONDITIONAL, ["name", "prefix"])])
+def test_a_name_and_a_prefix_change_only_at_the_expected_revision(store: Bindings, verb: str, kind: Of) -> None:
+    of = NAME if kind == "name" else PREFIX
+    holding.hold(store, of, END, "why", kind=kind)
+    [held] = holding.current(store)
+    for wrong in (0, held.revision - 1, held.revision + 1):
+        with pytest.raises(Stale) as caught:
+            CONDITIONAL[verb](store, of, kind, wrong)
+        assert (caught.value.code, caught.value.identifier) == ("revision-stale", of)
+        assert holding.current(store) == [held]
+    CONDITIONAL[verb](store, of, kind, held.revision)
+    assert holding.current(store) != [held]
+
+
+def test_a_prefix_without_a_record_has_the_revision_0(store: Bindings) -> None:
+    for change in (
+        lambda: holding.hold(store, PREFIX, END, "why", revision=1),
+        lambda: store.prefixes.set(PREFIX, what="Maps", revision=1),
+        lambda: store.prefixes.remove(PREFIX, revision=1),
+    ):
+        with pytest.raises(Stale, match="has no record"):
+            change()
+    holding.hold(store, PREFIX, END, "why", revision=0)
+    with pytest.raises(Stale, match="was changed after it was read"):
+        store.prefixes.set(PREFIX, what="Maps", revision=0)
+    holding.release(store, PREFIX, revision=1)
+    store.prefixes.set(PREFIX, what="Maps", revision=0)
+    with pytest.raises(Stale):
+        store.prefixes.remove(PREFIX, revision=1)
+    assert store.prefixes.remove(PREFIX, revision=3) == "removed"
 
 
 @pytest.mark.one_setup

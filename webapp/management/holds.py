@@ -31,7 +31,7 @@ def hold(
 ) -> HoldChange:
     """Put a name, or all names below a prefix, on hold until a time with a time zone.
     Clients see the reason. The caller needs a grant for the name and the right to withdraw. ``kind`` is whether ``of``
-    is a name or a prefix; None finds out from the records. The hold must have ``revision``, if given.
+    is a name or a prefix; None finds out from the records. ``revision`` is that of :func:`.holding.hold`.
     """
     with acting(accounts, caller, "hold", of) as actor:
         _require_granted(actor, of, kind)

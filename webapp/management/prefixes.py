@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ...bindings import prefix_changes
-from ...bindings.names.errors import Missing, Stale
+from ...bindings.names.errors import Missing
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...bindings.operations import departure
 from ...bindings.operations.plan import BulkResult
-from ...identifiers.text.translatable import Translatable
 from ...middleware.http.conditional import entity_tag
 from . import succession
 from .acting import acting
@@ -150,8 +149,7 @@ def _require_etag(transaction: Transaction, key: str, etag: str | None) -> Rule 
     record, rule = transaction.get_prefix(key), transaction.get_rule(key)
     recorded = NO_RECORD if record is None else _etag(record, rule)
     if etag is not None and etag != recorded:
-        message = Translatable("the record of %(prefix)s was changed after it was read", prefix=key)
-        raise Stale(key, message if record else _no_record(key))
+        raise prefix_changes.stale(key, record)
     return rule
 
 
@@ -161,8 +159,4 @@ def _etag(record: PrefixRecord, rule: Rule | None) -> str:
 
 
 def _missing(key: str) -> Missing:
-    return Missing("prefix-unknown", _no_record(key), identifier=key)
-
-
-def _no_record(key: str) -> Translatable:
-    return Translatable("%(prefix)s has no record", prefix=key)
+    return Missing("prefix-unknown", prefix_changes.no_record(key), identifier=key)

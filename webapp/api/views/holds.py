@@ -15,6 +15,8 @@ from ...management import holds
 from ...responses import as_json
 from .. import bodies, parameters
 from ..blueprint import blueprint, caller, read_bindings
+from .names import expected_revision
+from .prefixes import expected_revision as expected_revision_of_prefix
 
 
 @blueprint.get("/holds")
@@ -33,7 +35,7 @@ def hold() -> Response:
     body: dict[str, Any] = bodies.read_json("Hold")
     of, kind = _of(body)
     until = read_end(body["until"])
-    made = holds.hold(accounts(), caller(), of, until, body["reason"], kind=kind)
+    made = holds.hold(accounts(), caller(), of, until, body["reason"], kind=kind, revision=_expected(of, kind))
     return as_json({"outcome": made.outcome, made.kind: made.of, "until": rfc3339(until), "reason": body["reason"]})
 
 
@@ -42,9 +44,16 @@ def release() -> Response:
     """End the hold of the name or prefix in the JSON body before its time. Return the outcome as JSON."""
     parameters.read()
     of, kind = _of(bodies.read_json("Release"))
-    made = holds.release(accounts(), caller(), of, kind=kind)
+    made = holds.release(accounts(), caller(), of, kind=kind, revision=_expected(of, kind))
     return as_json({"outcome": made.outcome, made.kind: made.of})
 
 
 def _of(body: dict[str, Any]) -> tuple[str, Of]:
     return (body["name"], "name") if "name" in body else (body["prefix"], "prefix")
+
+
+def _expected(of: str, kind: Of) -> int | None:
+    """Return the revision that the preconditions permit of the name or the record of the prefix (:mod:`.names`)."""
+    if kind == "name":
+        return expected_revision(of)
+    return expected_revision_of_prefix(of, read_bindings().prefixes.get(of))

@@ -107,7 +107,7 @@ def _show(name: str) -> Response:
 def _replace(name: str) -> Response:
     fields = _fields(bodies.read_json("Fields"))
     request_change = partial(
-        changes.save, fields=fields, rules=site_bindings().naming, revision=_expected_revision(name)
+        changes.save, fields=fields, rules=site_bindings().naming, revision=expected_revision(name)
     )
     saved = change_name(accounts(), caller(), "save", name, request_change)
     return _change_reply([saved], 201 if saved.is_new else 200).response()
@@ -123,7 +123,7 @@ def _change(name: str) -> Response:
         if elements in patch:
             if patch[elements] is None:
                 recorded = reading.show_to_change(site_bindings(), caller(), name)
-                expected = recorded.revision if _expected_revision(name) is None else None
+                expected = recorded.revision if expected_revision(name) is None else None
                 patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
             patch[elements] = {element: text or "" for element, text in patch[elements].items()}
@@ -139,7 +139,7 @@ def _change(name: str) -> Response:
 
 
 def _delete(name: str) -> Response:
-    change_name(accounts(), caller(), "delete", name, partial(changes.delete, revision=_expected_revision(name)))
+    change_name(accounts(), caller(), "delete", name, partial(changes.delete, revision=expected_revision(name)))
     return Response(status=204)
 
 
@@ -178,13 +178,13 @@ def _change_once(
     """Change a name, once for all requests with the same Idempotency-Key."""
 
     def act(by: Caller) -> list[ChangeResult]:
-        revision = _expected_revision(name) if expected is None else expected
+        revision = expected_revision(name) if expected is None else expected
         return [change_name(accounts(), by, operation, name, partial(request_change, revision=revision))]
 
     return idempotency.manage(accounts(), caller(), act, _change_reply)
 
 
-def _expected_revision(name: str) -> int | None:
+def expected_revision(name: str) -> int | None:
     """Return the revision that the preconditions permit, 0 for no name, or None without them.
     Raises :class:`Stale` if they do not hold. The change checks the revision again in its transaction.
     """

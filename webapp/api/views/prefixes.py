@@ -8,12 +8,13 @@ from flask import Response, request
 
 from ....bindings.names.errors import Stale
 from ....bindings.names.prefixes import prefixes
+from ....bindings.names.prefixes.prefixes import PrefixRecord
 from ....bindings.names.prefixes.texts import DELEGATION, EDITED
 from ....bindings.operations.plan import BulkResult
 from ...accounts.identify import accounts
 from ...accounts.model import Caller
 from ...config import site_bindings
-from ...management import NO_RECORD, Missing, prefix_etag
+from ...management import NO_RECORD, prefix_etag
 from ...management import prefixes as prefix_records
 from ...management.succession import Succession
 from ...responses import as_json
@@ -49,18 +50,15 @@ def set_prefix(_: str) -> Response:
     body: dict[str, Any] = bodies.read_json("PrefixFields")
     # Without the member, the rule stays; an empty template removes it.
     rule: dict[str, Any] = body.get("rule", {"template": None}) or {"template": ""}
-    recorded = _tag(prefix)
-    etag = None
-    if wanted := Preconditions.of_request():
-        if not wanted.hold(recorded):
-            raise Stale(prefix, "the record has another entity tag than the request expects")
-        etag = recorded or NO_RECORD
+    found = site_bindings().prefixes.get(prefix)
+    expected = expected_revision(prefix, found)
+    etag = None if expected is None else NO_RECORD if found is None else prefix_etag(found)
     # A client that knows no delegation leaves it as it is.
     texts: dict[str, str | None] = {field: body.get(field, None if field in DELEGATION else "") for field in EDITED}
     record = prefix_records.set_record(
         accounts(), caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
     )
-    status = 200 if recorded else 201
+    status = 200 if found else 201
     warnings = [each._asdict() for each in prefixes.warnings_about(record.texts)]
     answer = record.as_dict() | ({"warnings": warnings} if warnings else {})
     return preconditions.with_tag(as_json(answer, status), prefix_etag(record))
@@ -107,9 +105,12 @@ def _prefix() -> str:
     return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", site_bindings().naming)
 
 
-def _tag(prefix: str) -> str | None:
-    """Return the entity tag of a record, or None without a record."""
-    try:
-        return prefix_etag(prefix_records.get(site_bindings(), prefix))
-    except Missing:
+def expected_revision(prefix: str, found: PrefixRecord | None) -> int | None:
+    """Return the revision of the record ``found`` if the preconditions permit it, 0 for no record, or None without
+    preconditions. Raises :class:`Stale` if they do not hold. The change checks the revision again in its transaction.
+    """
+    if (wanted := Preconditions.of_request()) is None:
         return None
+    if not wanted.hold(found and prefix_etag(found)):
+        raise Stale(prefix, "the record has another entity tag than the request expects")
+    return found.revision if found else 0

@@ -17,7 +17,7 @@ from ...management import Forbidden, holds
 from ...management.permissions import require_granted
 from .. import dates, exports, messages
 from ..blueprint import blueprint, caller, see_other
-from ..forms import FieldProblem
+from ..forms import FieldProblem, read_revision
 
 _COLUMNS = ("name", "prefix", "until", "reason", "since", "actor", "current")
 
@@ -65,7 +65,8 @@ def save() -> AnyResponse:
         problems["until"] = dates.not_a_date(until)
     else:
         try:
-            made = holds.hold(accounts(), caller(), of, end, request.form.get("reason", "").strip(), kind=kind)
+            reason = request.form.get("reason", "").strip()
+            made = holds.hold(accounts(), caller(), of, end, reason, kind=kind, revision=_revision())
         except (Forbidden, Stale):
             raise
         except BindingError as error:
@@ -88,7 +89,7 @@ def save() -> AnyResponse:
 def release() -> AnyResponse:
     """End the hold of the name or prefix in the form fields before its time, and redirect to its page."""
     of, kind = _of(request.form)
-    made = holds.release(accounts(), caller(), of, kind=kind)
+    made = holds.release(accounts(), caller(), of, kind=kind, revision=_revision())
     messages.put(Translatable("The hold is released. The redirect works again."))
     return see_other("desk.holds") if "list" in request.form else _redirect_to(made.of, made.kind)
 
@@ -98,23 +99,26 @@ def _of(values: dict[str, str]) -> tuple[str, Of]:
     return (name, "name") if name else (values.get("prefix", "").strip(), "prefix")
 
 
+def _revision() -> int | None:
+    """Return the revision of the name or prefix record for which the page with the form was made."""
+    return read_revision() if "revision" in request.form else None
+
+
 def _redirect_to(key: str, kind: Of) -> AnyResponse:
     return see_other("desk.name", name=key) if kind == "name" else see_other("desk.prefix", prefix=key)
 
 
 def _form(key: str, kind: Of, problems: dict[str, FieldProblem]) -> str:
     bindings = site_bindings()
-    if kind == "name":
-        binding = bindings.store.fetch([key]).get(key)
-        recorded = binding and binding.hold
-    else:
-        record = bindings.prefixes.get(key)
-        recorded = record and record.hold
+    found = bindings.store.fetch([key]).get(key) if kind == "name" else bindings.prefixes.get(key)
+    recorded = found and found.hold
     return render_template(
         "desk/hold.html",
         key=key,
         kind=kind,
         recorded=recorded,
+        # A form with an error keeps its revision, so that a change meanwhile is not replaced unseen.
+        revision=request.form.get("revision", found.revision if found else 0),
         values={
             "until": request.form.get("until", dates.last_day(recorded.until) if recorded else ""),
             "reason": request.form.get("reason", (recorded and recorded.reason) or ""),

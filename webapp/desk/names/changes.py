@@ -30,7 +30,7 @@ from ...management.acting import acting, change_name
 from ...management.permissions import require_administrator, require_granted
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, see_other
-from ..forms import FieldProblem, field_label
+from ..forms import FieldProblem, field_label, read_revision
 from . import forms
 from .history import changes_of, differences
 from .new import put_done
@@ -220,7 +220,7 @@ def remove_texts() -> AnyResponse:
 def undo_last() -> AnyResponse:
     """Undo the last change of the name in the form, and redirect to its page. An undo adds a change to the history."""
     name = requested_name(request.form)
-    result = bulk.undo_change(accounts(), caller(), name, revision=_revision())
+    result = bulk.undo_change(accounts(), caller(), name, revision=read_revision())
     if result.written:
         messages.put(Translatable("The last change is undone."))
     elif result.refused:
@@ -235,7 +235,7 @@ def _change(operation: str, request_change: RequestedChange, *, to: str = "desk.
     name = requested_name(request.form)
     try:
         saved = change_name(
-            accounts(), caller(), operation, name, lambda name: request_change(name, _revision()), asked=True
+            accounts(), caller(), operation, name, lambda name: request_change(name, read_revision()), asked=True
         )
     except Stale as error:
         return _conflict(error)
@@ -247,7 +247,7 @@ def _change(operation: str, request_change: RequestedChange, *, to: str = "desk.
 def _conflict(error: Stale) -> AnyResponse:
     if error.existing is None:
         raise Missing("not-bound", identifier=error.identifier) from error
-    revision = _revision()
+    revision = read_revision()
     events = site_bindings().history(error.existing.identifier)
     earlier = next((event.after for event in events if event.revision == revision), None)
     later = [each for each in changes_of(events) if each.revision > revision] if earlier else []
@@ -275,11 +275,6 @@ def _merge_text(field: str, text: str, earlier: Binding | None, existing: Bindin
     """Return the recorded text of a metadata field that the user did not edit, so that saving keeps it."""
     is_edited = earlier is None or not field.startswith("m.") or not forms.is_recorded(field, text, earlier.metadata)
     return text if is_edited else existing.metadata.get(field.removeprefix("m."), "")
-
-
-def _revision() -> int:
-    text = request.form.get("revision", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def _get_recorded(name: str) -> Binding:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings import holding
+from ararat.bindings.holding import Of
 from ararat.bindings.names.selection import select
 from ararat.webapp.desk.names.selected import conditions
 
@@ -133,3 +134,44 @@ def test_the_api_holds_lists_and_releases(desk: Any, day: str) -> None:
         again = send("POST", "/api/v1/holds/release", body)
         assert (again.status_code, again.json["code"]) == (404, "hold-missing")
     assert send("GET", "/api/v1/holds?all=1").json == {"holds": []}
+
+
+@pytest.mark.parametrize("verb", ["set", "release"])
+@pytest.mark.parametrize(
+    ("kind", "of"), [("name", "ark:12345/x5a"), ("prefix", "ark:12345/x5")], ids=["name", "prefix"]
+)
+def test_a_hold_of_another_revision_is_refused(
+    desk: Any, day: str, read_page: Callable[..., Any], kind: Of, of: str, verb: str
+) -> None:
+    """Compare the forms of the desk, which have the revision of their page, with If-Match of the API."""
+    bindings = desk.bindings
+    bindings.bind("ark:12345/x5a", "https://example.org/1")
+    bindings.prefixes.set("ark:12345/x5", what="Maps")
+    client, jane = desk.app.test_client(), desk.signed_in("jane")
+    secret = desk.accounts.tokens.create("jane", "test")[1]
+    path = "/api/v1/holds" if verb == "set" else "/api/v1/holds/release"
+    record = f"/api/v1/{kind}s/{of}" if kind == "name" else f"/api/v1/prefixes/{of}"
+
+    def send(method: str, path: str, tag: str | None = None) -> Any:
+        headers = {"Authorization": f"Bearer {secret}"} | ({"If-Match": tag} if tag else {})
+        body = {kind: of} | ({"until": day, "reason": "new"} if verb == "set" else {})
+        return client.open(path, method=method, json=body if method == "POST" else None, headers=headers)
+
+    def by_form(page: str) -> Any:
+        form = read_page(page).one("input", name="revision").attributes["value"]
+        fields = {kind: of, "revision": form} | ({"until": day, "reason": "new"} if verb == "set" else {})
+        return jane.post(f"/desk/holds/{verb}", fields)
+
+    holding.hold(bindings, of, bindings.now() + timedelta(days=9), "why", kind=kind)
+    tag = send("GET", record).headers["ETag"]
+    address = f"/desk/holds/set?{kind}={of}" if verb == "set" else "/desk/holds"
+    page = jane.get(address).text
+    holding.hold(bindings, of, bindings.now() + timedelta(days=9), "another", kind=kind)
+    assert by_form(page).status_code == 409
+    refused = send("POST", path, tag)
+    assert (refused.status_code, refused.json["code"]) == (412, "revision-stale")
+    [held] = holding.current(bindings)
+    assert held.hold.reason == "another"
+    assert by_form(jane.get(address).text).status_code == 303
+    holding.hold(bindings, of, bindings.now() + timedelta(days=9), "third", kind=kind)
+    assert send("POST", path, send("GET", record).headers["ETag"]).status_code == 200
