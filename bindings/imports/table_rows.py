@@ -19,7 +19,7 @@ from ..collection import Bindings
 from ..names import assignment, naming, validation
 from ..names.actor import Actor
 from ..names.assignment import Change
-from ..names.binding import Binding, rfc3339
+from ..names.binding import Binding, rfc3339, utc_seconds
 from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
 from ..names.metadata import folding, personal_data
@@ -575,7 +575,7 @@ class TableRows(Source[Summary]):
                 latest = request.changed or request.created
                 if latest is not None and latest > self.now:
                     raise BindingError(
-                        "time-future", Translatable("%(latest)s is in the future", latest=rfc3339(latest))
+                        "time-future", Translatable("%(latest)s is in the future", latest=utc_seconds(latest))
                     )
         except BindingError as error:
             return wrong_text.explain(error, row.cells)

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from . import targets, validation
-from .binding import PLACE, Action, Binding, Status, rfc3339
+from .binding import PLACE, Action, Binding, Status, utc_seconds
 from .errors import BindingConflict, BindingError
 from .fields import (
     DEFAULTS,
@@ -128,7 +128,7 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
     older.
     """
     if isinstance(fields.embargo, datetime) and fields.embargo <= now():
-        message = f"the date {rfc3339(fields.embargo)} is past"
+        message = Translatable("the date %(date)s is past", date=utc_seconds(fields.embargo))
         error = BindingError("embargo-past", message, identifier=fields.key)
         error.field = "embargo"
         raise error

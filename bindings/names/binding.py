@@ -315,6 +315,16 @@ def rfc3339(time: datetime) -> str:
     return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
+def utc_seconds(time: datetime) -> str:
+    """Format a time in UTC with whole seconds, as in messages.
+
+    >>> from datetime import UTC
+    >>> utc_seconds(datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
+    '2020-10-04T12:00:00Z'
+    """
+    return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+
+
 @dataclass(frozen=True, kw_only=True)
 class LoggedName:
     """The place of a name in the published log: the number of its first entry, from 0, and the time of that entry's

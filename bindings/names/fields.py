@@ -342,11 +342,12 @@ def _successor(key: str, successor: str) -> str:
         if stored == key:
             raise BindingError("successor-itself")
         return stored
-    stored = targets.check(successor, "located")
-    if stored is None or not stored.startswith("http"):
-        message = f"the successor {validation.quote(successor)} is neither a name nor a URL"
-        raise BindingError("successor-text", message)
-    return stored
+    if successor[:8].lower().startswith(("http://", "https://")) and (stored := targets.check(successor, "located")):
+        return stored
+    message = Translatable(
+        "the successor %(successor)s is neither a name nor an address", successor=validation.quote(successor)
+    )
+    raise BindingError("successor-text", message)
 
 
 def _check_spelling(spelling: str, fields: Fields, key: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import parse_qsl
 
@@ -59,15 +58,6 @@ def only_parameter(query: str, name: str) -> str | None:
     except ValueError:
         return None
     return next((value for parameter, value in parameters if parameter == name), None)
-
-
-def utc_seconds(time: datetime) -> str:
-    """Format a time in UTC with whole seconds.
-
-    >>> utc_seconds(datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
-    '2020-10-04T12:00:00Z'
-    """
-    return f"{time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:

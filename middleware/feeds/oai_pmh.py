@@ -15,14 +15,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from ...bindings.names.binding import Binding
+from ...bindings.names.binding import Binding, utc_seconds
 from ...bindings.names.branding.model import NO_BRANDING, Branding, contact_address
 from ...bindings.names.errors import BindingError
 from ...bindings.names.selection import Page, Selection
 from ..http.request import MAX_FORM, Request
 from . import oai_arguments, oai_tokens
 from .dublin_core import DublinCoreElement, elements
-from .feed import FeedAnswer, FeedSource, refusal, utc_seconds
+from .feed import FeedAnswer, FeedSource, refusal
 from .oai_arguments import OaiError, Verb
 from .oai_sets import Sets
 from .xml import render

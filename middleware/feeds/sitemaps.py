@@ -19,12 +19,13 @@ from xml.sax.saxutils import escape
 from zlib import crc32
 
 from ... import __version__
+from ...bindings.names.binding import utc_seconds
 from ...bindings.names.selection import LAST
 from ...bindings.storage.name_ranges import LiveName, NameRanges, behind
 from ...bindings.storage.tables.name_counts import SAMPLED
 from ...bindings.system.fork_safety import ForkSafeLock
 from ..http.conditional import validators
-from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal, utc_seconds
+from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal
 
 if TYPE_CHECKING:
     from ..http.request import Request

@@ -14,7 +14,7 @@ from datetime import datetime
 from ....identifiers.ark.grammar import RESERVED_NAAN
 from ....identifiers.text.translatable import Translatable
 from ...names import naming, targets, validation
-from ...names.binding import rfc3339
+from ...names.binding import rfc3339, utc_seconds
 from ...names.errors import BindingError
 from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
@@ -151,11 +151,11 @@ def _add_times(cells: dict[str, str], record: DumpRecord, now: datetime, omitted
     created, updated = record.created, record.updated
     for name, time in (("created", created), ("updated", updated)):
         if time is not None and time > now:
-            omitted.append(Omission(name, f"{rfc3339(time)} is in the future", "correct the time"))
+            omitted.append(Omission(name, f"{utc_seconds(time)} is in the future", "correct the time"))
     created = created if created and created <= now else None
     updated = updated if updated and updated <= now else None
     if created and updated and updated < created:
-        reason = f"the last change ({rfc3339(updated)}) is before the creation ({rfc3339(created)})"
+        reason = f"the last change ({utc_seconds(updated)}) is before the creation ({utc_seconds(created)})"
         omitted.append(Omission("updated", reason, "correct one of the two times"))
         updated = None
     if created:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 
 from ....identifiers.text.translatable import Translatable
 from .. import validation
-from ..binding import Hold, rfc3339
+from ..binding import Hold, utc_seconds
 from ..errors import BindingError
 from ..fields import MAX_REASON
 
@@ -56,7 +56,7 @@ def require_limited(until: datetime, now: datetime) -> None:
     except ValueError:  # 29 February
         year = now.replace(year=now.year + 1, month=3, day=1, hour=0, minute=0, second=0, microsecond=0)
     if until > year + _DAY:
-        raise BindingError("hold-until", Translatable("%(until)s is more than a year ahead", until=rfc3339(until)))
+        raise BindingError("hold-until", Translatable("%(until)s is more than a year ahead", until=utc_seconds(until)))
 
 
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
@@ -65,7 +65,7 @@ def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
     """
     until = until.astimezone(UTC)
     if until <= now:
-        raise BindingError("hold-until", Translatable("%(until)s is in the past", until=rfc3339(until)))
+        raise BindingError("hold-until", Translatable("%(until)s is in the past", until=utc_seconds(until)))
     require_limited(until, now)
     return until, validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
 

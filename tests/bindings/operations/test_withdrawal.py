@@ -85,7 +85,7 @@ def test_names_of_the_greatest_length_are_found(bindings: Bindings) -> None:
         pytest.param({"identifier": "urn:example:a"}, "nothing-below", id="URN"),
         pytest.param({"successor": "ark:12345/x"}, "successor-itself", id="itself"),
         pytest.param({"successor": "ark:12345/x/2"}, "successor-itself", id="below itself"),
-        pytest.param({"successor": "x"}, "target-relative", id="no successor"),
+        pytest.param({"successor": "INV 3"}, "successor-text", id="no successor"),
         pytest.param({"reason": "a\nb"}, "reason-text", id="reason"),
         pytest.param({"actor": "a\nb"}, "actor-text", id="actor"),
     ],
