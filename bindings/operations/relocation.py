@@ -169,6 +169,8 @@ class Rewriting(NamedTuple):
         if is_inside:
             source, destination = source.rstrip()[:-1], destination.rstrip().removesuffix("*")
         sources, destinations = _beginnings(source), _beginnings(destination)
+        if sources == destinations:
+            raise BindingError("relocate-prefix", Translatable("both beginnings are the same"))
         if len(destinations) > len(sources):
             message = Translatable(
                 "%(destination)s has no scheme, and %(source)s has one",

@@ -64,6 +64,8 @@ _MESSAGES: Final[dict[Kind, tuple[str, str]]] = {
     "rtf": ("table-not-text", Translatable("the file is a text with formats (RTF); save the table as CSV UTF-8")),
 }
 
+# Many systems export a page with a table under the name of a workbook.
+_WORKBOOKS = (".xls", ".xlsx", ".ods")
 _SAMPLE = 65536
 _MAX_MANIFEST = 1_000_000
 _ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
@@ -108,6 +110,13 @@ def refuse(file: bytes | BinaryIO, name: str, *, readable: Collection[Kind] = ()
     kind = kind_of(file)
     if kind is not None and kind not in readable:
         code, message = _MESSAGES[kind]
+        ending = name.lower()[name.rfind(".") :] if "." in name else ""
+        if kind == "html" and ending in _WORKBOOKS:
+            message = Translatable(
+                "the file is a web page (HTML) with the ending %(ending)s; open it in a spreadsheet program, and save "
+                "it as .xlsx",
+                ending=ending,
+            )
         raise TableError(code, message, name, 1)
 
 

@@ -126,6 +126,8 @@ def test_whole_segments_match_in_targets_and_alternates_and_the_rest_is_stated(b
         pytest.param("https://old.example/", "new.example", "relocate-prefix", id="host for a URL"),
         pytest.param("/items", "new.example", "relocate-prefix", id="host for a path"),
         pytest.param("", NEW, "target-host", id="empty"),
+        pytest.param(OLD, OLD, "relocate-prefix", id="the same"),
+        pytest.param("old.example", " old.example", "relocate-prefix", id="the same host"),
         pytest.param(OLD, "https://", "target-host", id="no host"),
         pytest.param(OLD, "ftp://new.example/", "target-scheme", id="scheme"),
         pytest.param(OLD, "//new.example/", "target-relative", id="two slashes"),

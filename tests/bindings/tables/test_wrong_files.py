@@ -157,3 +157,9 @@ def test_an_archive_is_unpacked_for_a_dump_and_not_for_a_table() -> None:
     workbook = archive(**{"[Content_Types].xml": b"", "xl__workbook.xml": b""})
     with pytest.raises(TableError, match="save the sheet as CSV"):
         list(dump.read(BytesIO(workbook), "ezid"))
+
+
+@pytest.mark.parametrize("name", ["Report.XLS", "report.xlsx"])
+def test_a_web_page_under_the_name_of_a_workbook_can_be_saved_as_one(name: str) -> None:
+    with pytest.raises(TableError, match=r"open it in a spreadsheet program, and save it as \.xlsx"):
+        sheet.convert_upload(b"<html><table><tr><td>A 1</td></tr></table></html>", name)

@@ -286,6 +286,13 @@ def test_a_wrong_successor_is_explained(jane: Browser) -> None:
     assert 'id="successor-error"' in refused.text
 
 
+def test_the_question_before_publishing_leads_to_the_date(bound: Desk, jane: Browser) -> None:
+    bound.bindings.reserve("ark:12345/x5r1")
+    question = jane.get("/desk/name/publish?name=ark:12345/x5r1").text
+    assert 'href="/desk/name/target?name=ark:12345/x5r1#embargo">Publish it later</a>' in question
+    assert 'id="embargo"' in jane.get("/desk/name/target?name=ark:12345/x5r1").text
+
+
 def test_a_reserved_name_is_published_or_deleted(bound: Desk, jane: Browser) -> None:
     bound.bindings.reserve("ark:12345/x5r1")
     bound.bindings.reserve("ark:12345/x5r2")

@@ -116,6 +116,12 @@ def test_a_column_whose_values_are_refused_can_be_ignored(desk: Desk, jane: Brow
     assert "You selected it for a table with these headings before." not in again
 
 
+def test_a_table_without_rows_is_not_one_without_changes(jane: Browser, preview: Any) -> None:
+    _, page = preview(jane, "Inventarnummer;Titel;Weblink\r\n", "a.csv", **MINT)
+    assert "The table has no rows below its headings." in page
+    assert "All names already have these values" not in page
+
+
 def test_a_column_is_not_ignored_for_an_error_of_another_one(jane: Browser, preview: Any) -> None:
     book, content = Workbook(), io.BytesIO()
     for row in (("Inv.-Nr.", "Depot", "Weblink"), ("A 1", "Store B", "=A2")):
