@@ -41,7 +41,11 @@ _OWN: dict[str, frozenset[str]] = {
     "redirect": frozenset(("302", "307")),
     "test": frozenset(("yes", "no", "true", "false")),
 }
-_CENTURIES = ("century", "jahrhundert", "jh", "siecle", "siècle", "secolo", "sec", "siglo", "eeuw", "século", "wiek")
+_CENTURIES = (
+    *("century", "jahrhundert", "jh", "siecle", "siècle", "secolo", "sec", "siglo", "eeuw", "século", "séc", "wiek"),
+    *("wieku", "stol", "století", "århundrade", "век", "القرن", "המאה", "במאה"),
+)
+_ROMAN = re.compile("[ivx]+")
 _UNDATED = ("s.d.", "o. j.", "o.j.", "n.d.", "undated")
 _OTHER_URNS = ("uuid", "isbn", "issn", "lsid", "catalog", "oid", "doi", "ietf", "lex", "x-", "ogc", "epc")
 _DOI = re.compile(r"(?:doi:\s*)?10\.[0-9]{4,9}/", re.IGNORECASE)
@@ -84,6 +88,8 @@ def is_date(text: str) -> bool:
 
     >>> is_date("um 1890"), is_date("01.03.2024"), is_date("19. Jh."), is_date("A view of the harbour in 1901")
     (True, True, True, False)
+    >>> is_date("séc. XV"), is_date("XV w."), is_date("s. XVI"), is_date("Dom w górach")
+    (True, True, True, False)
     """
     if len(text) > _LONGEST_NUMBER:
         return False
@@ -91,7 +97,9 @@ def is_date(text: str) -> bool:
     if any(len(run) in (3, 4) and int(run) in _YEARS for run in runs):
         return sum(map(str.isalpha, text)) <= 14 and len(runs) <= 8
     words = text.casefold().replace(".", " ").split()
-    return any(word in _CENTURIES for word in words) or text.casefold() in _UNDATED
+    # "XV w." in Polish, "s. XV" in Spanish.
+    is_short = len(words) < 5 and bool({"w", "s"} & {*words}) and any(map(_ROMAN.fullmatch, words))
+    return is_short or any(word in _CENTURIES for word in words) or text.casefold() in _UNDATED
 
 
 def shape(text: str) -> str:

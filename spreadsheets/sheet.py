@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import chain, islice, takewhile
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from ..identifiers.text.translatable import Translatable
 from . import guesses, headings, workbook_process
 from .column_values import is_address
 from .guesses import GuessedColumn
-from .heading_words import weights
+from .heading_words import meaning, weights
 from .reading import MAX_COLUMNS, MAX_ROWS, Format, Reading
 
 ENCODINGS = {
@@ -57,6 +57,7 @@ WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 _LARGE_WORKBOOK = 3 * 2**20
 _JSON_LINES = (".jsonl", ".ndjson")
+_OF_WINDOWS = ("windows-1252", *(each for each in ENCODINGS if each.startswith("windows-12")))
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SAMPLE = 65536
 _SAMPLE_ROWS = 50
@@ -108,9 +109,10 @@ def convert_upload(content: bytes, file: str, most_rows: int | None = MAX_ROWS) 
     encoding = _encoding(content)
     format: Format = "jsonl" if file.lower().endswith(_JSON_LINES) else "csv"
     separator = "" if format == "jsonl" else _separator(content, encoding)
-    return _propose(
-        content, Reading(format=format, encoding=encoding, separator=separator, detected=True), file, most_rows
-    )
+    # The reader itself detects only these.
+    detected = encoding in ("utf-8", "utf-16", "windows-1252")
+    reading = Reading(format=format, encoding=encoding, separator=separator, detected=detected)
+    return _propose(content, reading, file, most_rows)
 
 
 def is_large_workbook(content: bytes) -> bool:
@@ -456,14 +458,25 @@ def _given_encoding(reading: Reading) -> str | None:
 
 
 def _encoding(content: bytes) -> str:
-    """Return the encoding of a file: UTF-16 by its byte order mark, UTF-8 if all bytes are, else Windows-1252."""
+    """Return the encoding of a file: UTF-16 by its byte order mark, UTF-8 if all bytes are. Else it is the Windows
+    encoding with the most known headings, preferably Windows-1252.
+    """
     if content.startswith(_UTF_16):
         return "utf-16"
     try:
         content.decode()
     except UnicodeDecodeError:
-        return "windows-1252"
+        return max(_OF_WINDOWS, key=lambda encoding: _known_headings(content, encoding))
     return "utf-8"
+
+
+def _known_headings(content: bytes, encoding: str) -> int:
+    """Return the highest number of known headings of a row at the beginning of a file."""
+    text = content[:_SAMPLE].decode(encoding, "replace")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(content, encoding))
+    with suppress(csv.Error):
+        return max((sum(map(bool, map(meaning, row))) for row in islice(rows, _SAMPLE_ROWS)), default=0)
+    return 0
 
 
 def _separator(content: bytes, encoding: str) -> str:

@@ -69,7 +69,7 @@ class UserTable:
 
         reading = self.reading
         headings = next(sheet.lines(self.content, reading, self.name, None, None)).fields
-        of_text = f"{_ENCODINGS.get(reading.encoding, reading.encoding)}"
+        of_text = f"{_ENCODINGS.get(reading.encoding, reading.encoding.capitalize())}"
         if reading.format == "csv":
             of_text += f", separator {'tab' if reading.separator == chr(9) else reading.separator}"
         place = f"sheet {words(reading.sheet)}" if reading.format == "workbook" else of_text

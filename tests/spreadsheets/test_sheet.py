@@ -29,6 +29,23 @@ def test_encoding_and_separator_are_detected(content: bytes, encoding: str, sepa
     assert [len(line.fields) for line in sheet.lines(data, reading, "names.csv")] == [2, 2]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "headings"),
+    [
+        ("windows-1250", "Numer inwentarzowy;Tytuł;Autor;Datowanie;Adres strony"),
+        ("windows-1251", "Инвентарный номер;Название;Автор;Ссылка"),
+        ("windows-1255", "מספר קטלוגי;כותרת;אמן;קישור"),
+        ("windows-1256", "رقم الجرد;العنوان;الفنان;الرابط"),
+        ("windows-1252", "Inventarnummer;Titel;Künstler;Weblink"),
+    ],
+)
+def test_the_encoding_of_the_headings_is_detected(encoding: str, headings: str) -> None:
+    content = f"{headings}\r\n{headings}\r\n".encode(encoding)
+    proposal = sheet.convert_upload(content, "a.csv")
+    assert proposal.reading.encoding == encoding
+    assert next(sheet.lines(proposal.content, proposal.reading, "a.csv")).fields == headings.split(";")
+
+
 def test_a_cell_of_a_million_characters_is_refused_with_its_line() -> None:
     data, reading, _ = sheet.convert_upload(b"ARK,URL\na,b\nc," + b"x" * 1_000_000 + b"\n", "names.csv")
     with pytest.raises(TableError) as caught:
