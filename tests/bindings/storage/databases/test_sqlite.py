@@ -619,9 +619,9 @@ def test_a_writer_waits_once_for_threads_and_other_processes(
 
     acquire = database._turn.acquire
 
-    def wait_for_turn(**limit: float) -> bool:
+    def wait_for_turn(*, timeout: float) -> bool:
         asked.set()
-        return acquire(**limit)
+        return acquire(timeout=timeout)
 
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
