@@ -73,9 +73,11 @@ def shell(command: str, folder: Path, **environ: str) -> subprocess.CompletedPro
 @pytest.mark.timeout(180)
 def test_consoles_of_commands_page_show_the_output_of_a_shell(tmp_path):
     (tmp_path / "names.csv").write_text(NAMES, "utf-8")
-    database = f"export ARARAT_DATABASE=sqlite:///{tmp_path}/bindings.sqlite; "
-    shown = commands("command-examples.md")
-    got = [(command, shell(f"{database}{command} 2>&1", tmp_path).stdout) for command, _ in shown]
+    shown, got, variables = commands("command-examples.md"), list[tuple[str, str]](), ""
+    for command, _ in shown:
+        got.append((command, shell(f"{variables}{command} 2>&1", tmp_path).stdout))
+        if command.startswith(("export ", "unset ")):
+            variables += f"{command}; "
     assert got == shown
 
 
