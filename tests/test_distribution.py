@@ -193,7 +193,8 @@ def test_the_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path, start_
             "--create",
         ]
     )
-    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    # The new environment has no compiled modules.
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)", seconds=120))
     assert server.get("/").status == 200
     for name in VENDORED:
         assert server.get(name.removeprefix("ararat")).status == 200
