@@ -468,7 +468,6 @@ def _assert_desk_has_its_own_host(server: Any) -> None:
 INTERFACES = {"WSGI": ("wsgi.conf", 0), "ASGI": ("asgi.conf", 4)}
 
 
-@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("front", [*FRONTS, "none"])
@@ -527,7 +526,6 @@ echo 'installed';
 """
 
 
-@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("front", FRONTS)
@@ -599,7 +597,6 @@ def start_mariadb(start_server: Callable[..., Any], folder: Path) -> Path:
 # Limits ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("front", ["nginx", "apache"])
 def test_the_lines_for_limits_refuse_a_client_with_many_requests(

@@ -176,7 +176,6 @@ def test_systemd_accepts_the_units_and_rates_them_as_hardened(tmp_path: Path) ->
         command = [program, "security", "--offline=yes", f"--threshold={most}", "--no-pager", str(found[name])]
         rated = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert rated.returncode == 0, rated.stdout + rated.stderr
-    assert f"at most {15 / 10}" in PAGE
     [moment] = values("ararat-backup.timer", "OnCalendar")
     subprocess.run([program, "calendar", moment], check=True, capture_output=True, timeout=60)
 
@@ -232,7 +231,6 @@ def answers(server: Any) -> bool:
         return False
 
 
-@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("unit", ["ararat.service", "ararat.service.d/workers.conf"])
 def test_logrotate_loses_no_line_of_the_access_log(unit: str, names: Path, start_server: Callable[..., Any]) -> None:

@@ -174,7 +174,6 @@ def sites(patroni: PatroniCluster, wsgi_server, start_server) -> dict[str, Any]:
     return started
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("fail", "repair"),
     [(kill_postgresql, None), (switch_over, None), (kill_host, start_again), (stop_host, continue_host)],

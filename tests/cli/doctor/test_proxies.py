@@ -255,7 +255,6 @@ def test_feeds_can_be_forwarded_with_the_names(
     assert bad(examined(address)[1]) == set()
 
 
-@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 @pytest.mark.parametrize("trusted", ["0", "1", "2"])

@@ -57,7 +57,6 @@ def stopped(made_cluster: Cluster) -> Iterator[Cluster]:
         server.remove()
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize("name", SERVERS)
 def test_the_site_answers_while_the_database_is_down(
     name: str, stopped: Cluster, start_server: Callable[..., Any], tmp_path: Path

@@ -101,7 +101,6 @@ def killed_while_it_runs(imports, worker, number):
     return imports.jobs.get(number)
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize(("operation", "outcome"), OPERATIONS.values(), ids=OPERATIONS)
 def test_a_change_of_a_killed_process_is_one_whole_operation(imports, accounts, worker, operation, outcome):
     caller = fill(imports, accounts, reserved=outcome in ("bound", "deleted"))
