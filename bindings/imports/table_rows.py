@@ -591,7 +591,7 @@ class TableRows(Source[Summary]):
                 self._records.require_permitted(before, change)
         except BindingError as refused:
             error = refused if before is None else transaction.actor.refusal(fields.key, refused)
-            if error.code == "other-resource" and before is not None:
+            if error is refused and error.code == "other-resource" and before is not None:
                 error = _of_another_thing(error, before, fields)
             if earlier is None:
                 return self._refuse(

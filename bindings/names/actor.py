@@ -71,6 +71,10 @@ class Actor:
         """Return whether the actor can read a recorded name. True here; a subclass can deny reserved ones."""
         return True
 
+    def sees(self, binding: Binding) -> bool:
+        """Return whether a result can have the values of a recorded name. True here; a subclass can deny it."""
+        return True
+
     def require_granted(self, key: str) -> None:
         """Raise :class:`BindingError` (``not-granted``) if the actor cannot change the name with this key."""
         if not self.may_change(key):
@@ -78,7 +82,7 @@ class Actor:
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
         """Return the error to show for a refused change. Without a grant it is ``not-granted`` instead of ``error``,
-        which could tell about names of others.
+        which could tell about names of others. A subclass can return an error without values.
         """
         return error if self.may_change(key) else BindingError("not-granted", identifier=key)
 

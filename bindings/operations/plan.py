@@ -60,7 +60,7 @@ class BulkResult:
     - ``others``, ``left_alone``: the number of names that are left alone, and the first hundred.
     - ``warnings``, ``warned``: the number of warnings about new values that are probably wrong, or that another name
       has, and the first hundred.
-    - ``effects``: the first hundred changes.
+    - ``effects``: those of the first hundred changes whose values the actor sees (:meth:`.Actor.sees`).
     - ``fingerprint``: a digest of all changes; ``is_other`` is true if it is not the expected one.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.
     """
@@ -196,7 +196,8 @@ def decide_changes(
             is_compared = decision.outcome != "deleted" and plan.undoes is None
             if is_compared and (named := ComparedName.of_change(before, decision.after)):
                 compared.append(named)
-            if result.changed <= MAX_LISTED:
+            is_seen = before is None or (actor.sees(before) and actor.sees(decision.after))
+            if result.changed <= MAX_LISTED and is_seen:
                 kept = NOTHING if before is None else plan.kept(before)
                 result.effects.append(Effect(decision.outcome, before, decision.after, kept))
     for each, warnings in zip(compared, warnings_inside(transaction, compared), strict=True):

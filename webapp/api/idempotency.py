@@ -145,7 +145,10 @@ def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
         raise HTTPRefusal(400, "idempotency-key", sentence)
     # The decoded path is the same for ark:12345/a%2Fb and ark:12345/a/b, which are two names.
     target = request_target.recover(request.environ).identifier
-    parts = (request.method.encode(), target.encode(), request.mimetype.encode(), request.get_data())
+    parts = [request.method.encode(), target.encode(), request.mimetype.encode(), request.get_data()]
+    if caller.token is not None and not caller.may("read"):
+        # The reply to another token can have values that this one does not see.
+        parts.append(str(caller.token.number).encode())
     digest = sha256(b"".join(len(part).to_bytes(8) + part for part in parts)).hexdigest()
     return OneRequest(accounts, caller.account.number, given[0], digest)
 

@@ -22,11 +22,11 @@ from ...bindings.names.errors import (
 )
 from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.display import format_count
-from ...identifiers.text.translatable import Translatable, sentence
+from ...identifiers.text.translatable import sentence
 from ..accounts import identify
 from ..config import site_bindings
 from ..errors import problem_document, sentence_of
-from ..management.permissions import shown_to
+from ..management.permissions import without_values
 from . import representations
 from .bodies import MAX_ERRORS, pointer_to
 
@@ -50,6 +50,8 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
     """Return the problem document (RFC 9457) for an error. Its status and ``reference`` are those of the code in the
     error table. An error about a name adds ``identifier``, ``suggestion`` and the ``pointer`` into the body.
     """
+    if isinstance(error, BindingError):
+        error = without_values(identify.caller(), error, site_bindings())
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}
     if entry.about is not None:
@@ -68,16 +70,11 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
             ]
     if isinstance(error, MintedElsewhere):
         more["minter"] = error.minter
-    detail = sentence_of(error)
     if isinstance(error, BindingConflict | Stale):
-        if error.existing is None or shown_to(identify.caller(), error.existing, site_bindings()):
-            more["existing"] = error.existing and error.existing.as_listed()
-            if isinstance(error, BindingConflict):
-                more["proposed"] = error.proposed.as_listed()
-        else:
-            # The sentence has values of the recorded name.
-            detail = str(sentence(Translatable.literal(entry.title)))
-    response = _problem(entry.status, error.code, detail, **more)
+        more["existing"] = error.existing and error.existing.as_listed()
+    if isinstance(error, BindingConflict):
+        more["proposed"] = error.proposed.as_listed()
+    response = _problem(entry.status, error.code, sentence_of(error), **more)
     if entry.retry_after is not None:
         response.headers["Retry-After"] = str(entry.retry_after)
     return response

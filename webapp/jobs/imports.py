@@ -69,9 +69,14 @@ class Imports:
         return replace(job, progress=max(job.progress, self.worker.progress_of(number)), waits=waits)
 
     def get_of(self, caller: Caller, number: int) -> Job | None:
-        """Return a job of the caller as :meth:`get` does, or None. An administrator gets each job."""
+        """Return a job of the caller as :meth:`get` does, or None. An administrator gets each job. A token without the
+        right to read gets those that it started: a job has values of names.
+        """
         job = self.get(number)
-        return job if job and (caller.is_administrator or job.account == caller.account.number) else None
+        if job is None or not (caller.is_administrator or job.account == caller.account.number):
+            return None
+        token = caller.token and caller.token.number
+        return job if caller.may("read") or job.parameters.get("caller", [None, None])[1] == token else None
 
     def add(
         self,

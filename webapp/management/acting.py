@@ -18,7 +18,16 @@ from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.rights import find_needed_rights
-from .permissions import Forbidden, known_to, not_granted, require_curator, require_right, require_same_owner
+from .permissions import (
+    Forbidden,
+    known_to,
+    not_granted,
+    require_curator,
+    require_right,
+    require_same_owner,
+    shown_to,
+    without_values,
+)
 
 if TYPE_CHECKING:
     from ...bindings.changes import ChangeResult, NameChange
@@ -63,6 +72,10 @@ class AccountActor(Actor):
         """Return whether the account has a grant for the name with this key."""
         return self.caller.may_change(key)
 
+    def sees(self, binding: Binding) -> bool:
+        """Return whether the account sees the values of a recorded name (:func:`~.permissions.shown_to`)."""
+        return shown_to(self.caller, binding, self.accounts.bindings)
+
     def require_granted(self, key: str) -> None:
         """Raise :class:`Forbidden` if the account has no grant for a name. Call it before the name is read."""
         if not self.caller.may_change(key):
@@ -70,8 +83,10 @@ class AccountActor(Actor):
         self.granted.add(key)
 
     def refusal(self, key: str, error: BindingError) -> BindingError:
-        """Return ``error``, or without a grant for the name ``not-granted``, which has no values of the name."""
-        return error if self.may_change(key) else not_granted(self.caller, key)
+        """Return ``error`` without values that the account does not see. Without a grant, it is ``not-granted``."""
+        if not self.may_change(key):
+            return not_granted(self.caller, key)
+        return without_values(self.caller, error, self.accounts.bindings)
 
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`Forbidden` if the account must not make a change. ``before`` is None for a new name.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ...bindings.holding import public_answer
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import validation
-from ...bindings.names.errors import BindingError
+from ...bindings.names.errors import BindingConflict, BindingError, Stale
 from ...identifiers.text.translatable import Translatable
 from ..accounts.model import ROLE_LABELS
 from ..accounts.rights import RIGHTS
@@ -85,6 +85,18 @@ def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> boo
     if caller is not None and caller.may("read"):
         return True
     return binding.is_live and public_answer(binding, bindings.source.holds(), bindings.now()).hold is None
+
+
+def without_values(caller: Caller | None, error: BindingError, bindings: Bindings) -> BindingError:
+    """Return the title of an error instead of its sentence, if that has values of a recorded name which the caller does
+    not see. Each list of refused names, and each answer to an error, asks it.
+    """
+    existing = error.existing if isinstance(error, BindingConflict | Stale) else None
+    if existing is None or shown_to(caller, existing, bindings):
+        return error
+    title = BindingError(error.code, identifier=error.identifier)
+    title.field, title.item = error.field, error.item
+    return title
 
 
 def require_reader(caller: Caller | None) -> Caller:

@@ -9,7 +9,7 @@ import json
 import re
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -135,6 +135,104 @@ def test_the_entity_tag_of_an_unread_name_permits_the_next_change(limited: Calla
     emptied = client("PATCH", f"/names/{name}", {"metadata": None}, If_Match=described.headers["ETag"])
     live = client("PATCH", f"/names/{name}", {"target": ELSEWHERE, "state": "live"}, If_Match=emptied.headers["ETag"])
     assert (live.status_code, live.get_json()["metadata"]) == (200, {})
+
+
+def check(client: Client, **body: Any) -> Any:
+    return ended(client, client("POST", "/changes", body))
+
+
+def table(client: Client, row: str, **query: str) -> Any:
+    path = f"/imports?{'&'.join(map('='.join, query.items()))}"
+    return ended(client, client("POST", path, f"identifier,target,resource\n{row}\n".encode(), Content_Type="text/csv"))
+
+
+UNTIL = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}"
+OF_OWN: dict[str, Callable[[Client, str], Any]] = {
+    **{
+        f"check of {operation['action']}": lambda client, name, operation=operation: check(
+            client, operation=operation, names=[name]
+        )
+        for operation in (
+            {"action": "edit", "fields": {"metadata": {"who": "W"}}},
+            {"action": "publish"},
+            {"action": "move", "from": "secret.example", "to": "elsewhere.example"},
+            {"action": "withdraw"},
+            {"action": "restore"},
+            {"action": "hold", "until": UNTIL, "reason": "x"},
+            {"action": "delete"},
+        )
+    },
+    "relocation": lambda client, name: client(
+        "POST", "/relocations?dry_run=1", {"from": "secret.example", "to": "elsewhere.example"}
+    ),
+    "import of another thing": lambda client, name: table(client, f"{name},,B 2", dry_run="1", relocate="1"),
+    "import of a damaged number": lambda client, name: table(client, f"{name},,0.1", dry_run="1", renumber="1"),
+    "import of a table": lambda client, name: table(client, f"{name},/x,B 2", dry_run="1", state="live"),
+    **REQUESTS,
+}
+
+
+@pytest.mark.parametrize("state", ["reserved", "withdrawn", "held"])
+def test_no_answer_about_an_own_name_has_values_that_the_token_cannot_read(
+    limited: Callable[..., Client], bindings: Bindings, state: str
+) -> None:
+    name = "ark:12345/x5" + state
+    target = "https://secret.example/hidden"
+    if state == "reserved":
+        bindings.reserve(name, target, resource="SECRET 1", metadata={"what": "SECRET title"})
+    else:
+        bindings.bind(name, target, resource="SECRET 1", alternates={"de": target})
+    if state == "withdrawn":
+        bindings.withdraw(name)
+    if state == "held":
+        hold(bindings, name, bindings.now() + timedelta(days=3), reason="court")
+    client = limited(*RIGHTS)
+    texts = {title: act(client, name).get_data(as_text=True) for title, act in OF_OWN.items() if title != "restore"}
+    assert {title: text for title, text in texts.items() if "SECRET" in text or "hidden" in text} == {}
+
+
+@pytest.fixture
+def jobs(app: Flask) -> list[str]:
+    """The paths of jobs that the account has started with a token of all rights."""
+    client = Client(app, accounts_of(app).tokens.create("curator", "all")[1])
+    operation = {"action": "edit", "fields": {"metadata": {"who": "W"}}}
+    number = check(client, operation=operation, names=[OWN]).get_json()["number"]
+    row = f"{OWN},https://elsewhere.example/,SECRET 2"
+    numbers = [table(client, row, **more).get_json()["number"] for more in ({"dry_run": "1"}, {"state": "live"})]
+    exported = ended(client, client("POST", "/exports", {"format": "csv"})).get_json()["number"]
+    return [f"/changes/{number}", *(f"/imports/{each}" for each in numbers), f"/exports/{exported}"]
+
+
+def test_a_token_without_the_right_to_read_sees_only_the_jobs_that_it_started(
+    app: Flask, limited: Callable[..., Client], jobs: list[str]
+) -> None:
+    all_rights, client = Client(app, accounts_of(app).tokens.create("curator", "other")[1]), limited(*RIGHTS)
+    for path in jobs:
+        assert all_rights("GET", path).status_code == 200, path
+        for method, more in (
+            ("GET", ""),
+            ("POST", "/apply"),
+            ("POST", "/resume"),
+            ("GET", "/table"),
+            ("POST", "/undo"),
+        ):
+            answer = client(method, path + more)
+            assert answer.status_code in (403, 404, 405), (method, path + more, answer.text)
+    own = check(client, operation={"action": "publish"}, names=[OWN]).get_json()["number"]
+    assert client("GET", f"/changes/{own}").status_code == 200
+
+
+def test_a_token_without_the_right_to_read_gets_no_reply_to_another_one(
+    app: Flask, limited: Callable[..., Client]
+) -> None:
+    request = ("PATCH", f"/names/{OWN}", {"metadata": {"who": "W"}})
+    all_rights = Client(app, accounts_of(app).tokens.create("curator", "all")[1])
+    assert "SECRET title" in all_rights(*request, Idempotency_Key="a").text
+    answer = limited(*RIGHTS)(*request, Idempotency_Key="a")
+    assert (answer.status_code, "SECRET" in answer.text) == (422, False)
+    assert Client(app, accounts_of(app).tokens.create("curator", "new")[1])(*request, Idempotency_Key="a").headers[
+        "Idempotency-Replayed"
+    ]
 
 
 @pytest.mark.parametrize("path", LISTS)
