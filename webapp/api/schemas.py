@@ -485,8 +485,15 @@ RESPONSES["Problem"]["properties"] |= {
 def _argument(schema: Mapping[str, Any] | tuple[str, ...]) -> Schema:
     """Return the schema of an argument of an operation: its own, or that of an object with these fields."""
     if isinstance(schema, tuple):
-        return {**_object(**{name: _PATCH[name] for name in schema}), "minProperties": 1}
+        return {**_object(**{name: _edited(name) for name in schema}), "minProperties": 1}
     return {**schema}
+
+
+def _edited(name: str) -> Schema:
+    """Return the schema of a field of an edit of many names, in which null only deletes elements and the embargo."""
+    if name == "embargo":
+        return _PATCH[name]
+    return {**_PATCH[name], "type": "object"} if name == "metadata" else _FIELDS[name]
 
 
 def _operation(kind: OperationKind) -> Schema:

@@ -236,6 +236,10 @@ def test_only_the_person_and_administrators_see_and_undo_a_change(curator, admin
         ),
         ({"operation": {"action": "edit", "fields": {}}, "selection": {}}, 422, "body-member"),
         ({"operation": {"action": "edit", "fields": {"target": "/x"}}, "selection": {}}, 422, "body-member"),
+        *(
+            ({"operation": {"action": "edit", "fields": {field: None}}, "selection": {}}, 422, "body-member")
+            for field in ("metadata", "redirect", "listed", "resource")
+        ),
         ({"operation": {"action": "publish"}, "selection": {"state": "gone"}}, 422, "list-state"),
         ({"operation": {"action": "publish"}, "selection": {"changed_since": "soon"}}, 400, "parameter"),
         ({"operation": {"action": "publish"}, "names": ["nonsense"]}, 422, "no-scheme"),
