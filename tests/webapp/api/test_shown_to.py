@@ -222,6 +222,19 @@ def test_a_token_without_the_right_to_read_sees_only_the_jobs_that_it_started(
     assert client("GET", f"/changes/{own}").status_code == 200
 
 
+def test_a_token_without_the_right_to_read_sees_and_stops_no_operation(
+    app: Flask, limited: Callable[..., Client]
+) -> None:
+    client = Client(app, accounts_of(app).tokens.create("curator", "all")[1])
+    operation = {"action": "edit", "fields": {"metadata": {"who": "W"}}}
+    number = check(client, operation=operation, names=[OWN]).get_json()["number"]
+    done = ended(client, client("POST", f"/changes/{number}/apply")).get_json()["result"]["operation"]
+    for method, more in (("GET", ""), ("POST", "/stop"), ("POST", "/resume")):
+        answer = limited(*RIGHTS)(method, f"/operations/{done}{more}")
+        assert (answer.status_code, answer.get_json()["code"]) == (403, "right-missing"), more
+    assert client("POST", f"/operations/{done}/stop").status_code == 200
+
+
 def test_a_token_without_the_right_to_read_gets_no_reply_to_another_one(
     app: Flask, limited: Callable[..., Client]
 ) -> None:

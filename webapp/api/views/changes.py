@@ -19,7 +19,7 @@ from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_NUMBER
 from ...management import bulk, reading
-from ...management.permissions import require_curator
+from ...management.permissions import require_curator, require_reader
 from ...responses import as_json
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, read_bindings
@@ -98,7 +98,7 @@ def stop_operation(number: int) -> Response:
     """End an operation that has not ended, and return it as JSON. It can be undone then."""
     parameters.read()
     bodies.require_empty()
-    return as_json(bulk.stop(accounts(), caller(), number).as_dict())
+    return as_json(bulk.stop(accounts(), require_reader(caller()), number).as_dict())
 
 
 @blueprint.post("/operations/<int:number>/resume")
