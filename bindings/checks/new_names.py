@@ -183,7 +183,7 @@ def note_warnings(transaction: Transaction, *, shared: bool = True) -> None:
         after = results[number].after
         if after.status == "withdrawn":
             key, successor = after.identifier, after.successor
-            warnings = warnings_of_successor(transaction.look_up, transaction.prefixes, key, successor)
+            warnings = successor_warnings_inside(transaction, key, successor, transaction.look_up)
         results[number] = results[number]._replace(warnings=tuple(warnings))
 
 
@@ -279,6 +279,17 @@ def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> l
     NAAN or shoulder has names here; ``successor-circle`` if its own successors lead back to the name.
     """
     return warnings_of_successor(bindings.store.fetch, lambda: PrefixRecords(bindings.store.prefixes()), key, successor)
+
+
+def successor_warnings_inside(
+    transaction: Transaction, key: str, successor: str | None, fetch: Callable[[list[str]], Mapping[str, Binding]]
+) -> list[NameWarning]:
+    """Return the warnings of :func:`successor_warnings` in a transaction, with ``fetch`` for bindings. For an actor who
+    cannot read reserved names, there are none: they would tell which names are reserved.
+    """
+    if not transaction.actor.reads_reserved:
+        return []
+    return warnings_of_successor(fetch, transaction.prefixes, key, successor)
 
 
 def warnings_of_successor(

@@ -716,7 +716,7 @@ class TableRows(Source[Summary]):
             return self._checked.fetch(keys, recorded) if self._checked else recorded
 
         for row, key, successor in self._successors:
-            for warning in new_names.warnings_of_successor(fetch, transaction.prefixes, key, successor):
+            for warning in new_names.successor_warnings_inside(transaction, key, successor, fetch):
                 self._note_warning(row, warning.code, warning.message)
         self._successors.clear()
 

@@ -222,6 +222,21 @@ def test_a_token_without_the_right_to_read_sees_only_the_jobs_that_it_started(
     assert client("GET", f"/changes/{own}").status_code == 200
 
 
+def test_an_import_does_not_tell_a_reserved_successor_from_an_unknown_one(
+    app: Flask, limited: Callable[..., Client], bindings: Bindings
+) -> None:
+    bindings.bind("ark:12345/x5live", "/x")
+    curator = Client(app, accounts_of(app).tokens.create("curator", "all")[1])
+
+    def warned(client: Client, successor: str) -> Any:
+        rows = f"identifier,status,successor\nark:12345/x5live,withdrawn,{successor}\n".encode()
+        return ended(client, client("POST", "/imports?dry_run=1", rows, Content_Type="text/csv")).get_json()["result"]
+
+    reserved, unknown = OTHERS["reserved"], UNKNOWN
+    assert warned(limited(*RIGHTS), reserved) == warned(limited(*RIGHTS), unknown)
+    assert [each["code"] for each in warned(curator, unknown)["warned"]] == ["successor-unknown"]
+
+
 def test_a_token_without_the_right_to_read_sees_and_stops_no_operation(
     app: Flask, limited: Callable[..., Client]
 ) -> None:
