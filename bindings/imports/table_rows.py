@@ -407,22 +407,28 @@ class TableRows(Source[Summary]):
         stated: dict[str, tuple[Row, Binding]] = {}
         self._before = {}
         numbers: dict[int, int] = {}
-        refused: set[int] = set()
-        if not is_unique or self._notes_each(plain):
+        left_out: set[int] = set()
+        is_free = transaction.permits_all and not self._records.restricts
+        if not (is_unique and is_free) or self._notes_each(plain):
             numbers = {place: number for number, place in enumerate(plain.places)}
         else:
             self.summary.added += len(plain)
             self.summary.minted += sum(row.minted for row in plain.rows)
         for place in sorted([*requests, *numbers]):
             row = batch[place]
-            if (number := numbers.get(place)) is not None:
+            # A policy compares a row with those before it, so each is checked in its turn.
+            if (number := numbers.get(place)) is None:
+                request = requests[place]
+            elif not (is_free or self._is_permitted(plain.change(number), transaction)):
+                left_out.add(number)
+                request = self._read(row)
+            else:
                 if not self._note_plain(row, plain, number):
-                    refused.add(number)
+                    left_out.add(number)
                 elif not is_unique:
                     key = plain.keys[number]
                     current[key], first_lines[key] = plain.change(number).after, _line_and_spelling(row, key)
                 continue
-            request = requests[place]
             if isinstance(request, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, request, transaction)
                 if self._checked:
@@ -469,7 +475,7 @@ class TableRows(Source[Summary]):
                     self._warn_of_values(row, before, change.after)
                     if change.after.successor and (before is None or before.successor != change.after.successor):
                         self._successors.append((row, key, change.after.successor))
-        plain = plain.without(refused)
+        plain = plain.without(left_out)
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
         self._warn(transaction, plain, new, compared)
         is_usual = plain.spellings == plain.keys
@@ -497,8 +503,8 @@ class TableRows(Source[Summary]):
         current: Mapping[str, Binding],
         transaction: Transaction,
     ) -> set[int]:
-        """Return the numbers of the names that must be decided one by one. Without ``requests``, no row of the block
-        has the name of another one.
+        """Return the numbers of the names that can be recorded before their row, and are decided one by one. Without
+        ``requests``, no row of the block has the name of another one.
         """
         if transaction.has_deleted:
             return {*range(len(plain))}
@@ -510,9 +516,6 @@ class TableRows(Source[Summary]):
                 first_places.setdefault(key or "", place)
             pairs = enumerate(zip(plain.places, plain.keys, strict=True))
             others.update(number for number, (place, key) in pairs if first_places[key] != place)
-        if not transaction.permits_all or self._records.restricts:
-            numbers = [number for number in range(len(plain)) if number not in others]
-            others.update(number for number in numbers if not self._is_permitted(plain.change(number), transaction))
         return others
 
     def _notes_each(self, plain: PlainNames) -> bool:

@@ -107,13 +107,14 @@ def test_a_uuid_identifies_one_resource_in_all_forms_and_slugs(governed):
         governed.bind("ark:21206/1d", f"/{UUID}")
 
 
-def test_an_import_applies_the_policy(governed):
+@pytest.mark.parametrize("redirect", [pytest.param("", id="like the others"), pytest.param("307", id="unlike them")])
+def test_an_import_applies_the_policy_in_the_order_of_the_lines(governed, redirect):
     table = (
-        "identifier,target,resource,persistence,availability\n"
-        f"ark:21206/1b,/{UUID}_a,one,kept,\n"
-        f"ark:21206/1c,/{UUID}_b,two,,\n"
-        "ark:21206/bcd,/x,,,\n"
-        "ark:21206/1d,/x,,kept,week\n"
+        "identifier,target,resource,persistence,availability,redirect\n"
+        f"ark:21206/1b,/{UUID}_a,one,kept,,{redirect}\n"
+        f"ark:21206/1c,/{UUID}_b,two,,,\n"
+        "ark:21206/bcd,/x,,,,\n"
+        "ark:21206/1d,/x,,kept,week,\n"
     ).encode()
     refused = import_table(governed, io.BytesIO(table)).refused
     assert [(line.line, line.code) for line in refused] == [
