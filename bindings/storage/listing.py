@@ -252,32 +252,46 @@ class Lists:
             if not is_filtered or query.is_bounded:
                 yield query, None
                 continue
-            begin, end = (" < ", " >= ") if query.direction else (" > ", " <= ")
-            # A comparison of both columns is a range of the index.
-            place, marks = ", ".join(query.order), ", ".join("?" * len(query.order))
-            place, marks = (f"({place})", f"({marks})") if len(query.order) > 1 else (place, marks)
+            begin, end = ("<", ">=") if query.direction else (">", "<=")
             ahead = query._replace(tables=query.tables.partition(" CROSS JOIN ")[0], conditions=within)
-            behind: list[SqlCondition] = []
+            conditions = query.conditions
             while True:
-                ahead = ahead._replace(conditions=[*within, *behind])
                 text, parameters = self._select(ahead, 1, f"OFFSET {self._most_walked}", columns="")
                 rows = read(text, parameters)
                 if not rows:
-                    yield self._part(query, within, behind), None
+                    yield self._part(query, conditions, ahead.conditions), None
                     break
                 reached = tuple(rows[0][-len(query.order) :])
-                last = SqlCondition(f"{place}{end}{marks}", reached)
-                yield self._part(query, within, [*behind, last]), rows[0]
-                behind = [SqlCondition(f"{place}{begin}{marks}", reached)]
+                ends = [self._bounded(each, query.order, end, reached) for each in (conditions, ahead.conditions)]
+                yield self._part(query, *ends), rows[0]
+                conditions = self._bounded(conditions, query.order, begin, reached)
+                ahead = ahead._replace(conditions=self._bounded(ahead.conditions, query.order, begin, reached))
 
-    def _part(self, query: _Query, within: list[SqlCondition], bounds: list[SqlCondition]) -> _Query:
-        """Return the query for the part of a list between ``bounds``. The conditions ``within`` are its range."""
+    def _bounded(
+        self, conditions: list[SqlCondition], order: tuple[str, ...], sign: str, reached: Row
+    ) -> list[SqlCondition]:
+        """Return conditions with a bound of an order instead of those that are further away. SQLite reads an index from
+        one bound only.
+        """
+        # A comparison of both columns is a range of the index, but for SQLite not that of an expression.
+        first, row, marks = order[0], ", ".join(order), ", ".join("?" * len(order))
+        if row != first:
+            row, marks = f"({row})", f"({marks})"
+        further = {
+            f"{column} {sign[0]}{same} {mark}" for column, mark in ((row, marks), (first, "?")) for same in ("", "=")
+        }
+        nearest = [SqlCondition(f"{row} {sign} {marks}", reached)]
+        if self._is_sqlite and row != first and "(" in first:
+            nearest.append(SqlCondition(f"{first} {sign[0]}= ?", reached[:1]))
+        return [*(each for each in conditions if each.text not in further), *nearest]
+
+    def _part(self, query: _Query, conditions: list[SqlCondition], within: list[SqlCondition]) -> _Query:
+        """Return the query for the part of a list with ``conditions``, of which ``within`` are its range."""
         if self._is_sqlite:
-            return query._replace(conditions=[*query.conditions, *bounds])
+            return query._replace(conditions=conditions)
         # PostgreSQL does not know how many names are between two names with the same time, and would read all of a
         # host or prefix again for each part. It reads the rows of a query with a limit first, in their order.
-        others = [each for each in query.conditions if each not in within]
-        within = [*within, *bounds]
+        others = [each for each in conditions if each not in within]
         table, join, joined = query.tables.partition(" CROSS JOIN ")
         order = ", ".join(f"{column}{query.direction}" for column in query.order)
         rows = f"SELECT * FROM {table}{where(within)} ORDER BY {order} LIMIT {2 * self._most_walked + 2}"
@@ -492,6 +506,8 @@ class Lists:
         if reached is None or reached[0]:
             present = [SqlCondition(f"{value} IS NOT NULL"), *conditions]
             if reached is not None:
+                if self._is_sqlite and "(" in column:
+                    present = _begin_at(present, f"{column} {sign}= ?", str(reached[0]))
                 present.append(SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", (*reached,)))
             # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
             columns = (f"{plus}{column}", f"{plus}bindings.key")
@@ -761,11 +777,11 @@ def _begin_at(conditions: Sequence[SqlCondition], bound: str, value: str) -> lis
     bound only, so each page would read the list from its beginning.
     """
     column, sign, _ = bound.rsplit(" ", 2)
-    existing = f"{column} {'<' if sign == '<' else '>='} ?"
+    existing = f"{column} {'<' if sign[0] == '<' else '>='} ?"
     others = [str(each.values[0]) for each in conditions if each.text == existing]
     if not others:
         return [*conditions, SqlCondition(bound, (value,))]
-    if value > others[0] if sign == "<" else value < others[0]:
+    if value > others[0] if sign[0] == "<" else value < others[0]:
         return [*conditions]
     return [SqlCondition(bound, (value,)) if each.text == existing else each for each in conditions]
 

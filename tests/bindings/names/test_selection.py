@@ -514,6 +514,33 @@ def test_a_page_by_changes_is_a_range_of_the_index(imported: Bindings, descendin
     assert bound in plan.partition("Filter" if is_sqlite else "Index Cond")[0 if is_sqlite else 2]
 
 
+@pytest.mark.parametrize("sort", [None, "resource", "-resource"])
+def test_sqlite_begins_each_part_at_its_bound_in_the_order_of_an_expression(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: str | None
+) -> None:
+    """A comparison of two columns is not a range of an index whose first one is an expression."""
+    for name, value in (("_FEW_MATCHES", 0), ("_FEW_NAMES", 0), ("_MOST_WALKED", 2)):
+        monkeypatch.setattr(listing, name, value)
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        for number in range(12):
+            bindings.bind(f"ark:12345/x{number:02}", f"https://a.example/{number}", resource=f"INV {number:02}")
+        store = bindings.store
+        assert isinstance(store, DatabaseStore)
+        selection = select(hold="no", sort=sort, target="a.example" if sort is None else None)
+        plans: list[str] = []
+
+        def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
+            if "ORDER BY substr" in statement:
+                plans.append(rows_of(bindings, f"EXPLAIN QUERY PLAN {statement}", parameters))
+            return store._rows(statement, parameters)
+
+        page = store.lists.page(read, selection, None, 7)
+        assert (len(page.names), len(store.lists.page(read, selection, page.next, 7).names)) == (7, 5)
+    # The first statement reads the order from its beginning, and finds the end of the first part.
+    assert len(plans) > 5
+    assert not [plan for plan in plans[1:] if "<expr>" not in plan]
+
+
 def test_changes_below_a_prefix_are_not_sorted(tmp_path: Path) -> None:
     # Without statistics, SQLite would read the index of the keys and sort all names of the prefix for each page.
     with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
