@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from math import isqrt
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..names.binding import Binding, rfc3339
 from ..names.errors import TooBroad, UnreadableBinding
@@ -24,6 +25,7 @@ from ..names.selection import (
     HOST_ENDS,
     LAST,
     Group,
+    Order,
     Page,
     Selection,
     cursor,
@@ -41,11 +43,15 @@ from .tables.search_indexes import HAS_TRIGRAMS, RESOURCE, TARGET, TARGET_CHARAC
 
 _KEYS_AT_ONCE = 10_000
 _FEW_NAMES = 20_000
-"""The number of names with a prefix, state, time or hold up to which they are read first."""
+"""The number of names with a prefix, state, time, hold or owner up to which they are read first and then sorted."""
 
 _FEW_MATCHES = 5_000
 """The number of names with some words, targets or resources up to which they are read first and then sorted. With more
-of them, a page of the sorted list of all names is soon full."""
+of them, a page of the sorted list of all names is soon full. Among many names in SQLite it is greater
+(:meth:`.Lists._most_of`)."""
+
+_VERY_FEW = 500
+"""The number of names up to which they are read without looking for a condition that fewer names meet."""
 
 _MOST_WALKED = 20_000
 """The number of names of an order that one query compares with the other conditions."""
@@ -63,7 +69,7 @@ class SearchLimits(NamedTuple):
     names: int | None = None
 
 
-_FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT ?) AS first_rows"
+_FIRST_ROWS = "SELECT count(*) FROM ({} LIMIT ?) AS first_rows"
 
 # An import can set the time "changed". Readers of changes need the time when this store recorded the change.
 _HOLDS = {
@@ -85,14 +91,29 @@ _WITH_TRIGRAMS = "search_trigrams CROSS JOIN search_names ON search_names.id = s
 _OWNED = "first.actor = ? AND first.revision = 1"
 """The events of the names that an account bound first. They are a range of the index ``events_first``."""
 
-_OWNED_KEYS = f"SELECT first.key FROM events AS first WHERE {_OWNED}"
+_FIRST_EVENTS = "events AS first"
+_SAME_KEY = "first.key = bindings.key"
+_SAME_KEY_BY_BOUNDS = "first.key >= bindings.key AND first.key <= bindings.key"
+
+_OF_ROWS = "bindings.rowid IN (SELECT"
+_OF_FEW = (_OF_ROWS, "bindings.key IN (SELECT", "bindings.key = ANY(")
+"""The beginnings of the condition that a name is one of few."""
+
+_Range = Literal["owner", "words", "resource", "targets", "hold", "names", "changed", "created"]
+_MATCHED = ("words", "resource", "targets")
+_NULLABLE = {"title": "bindings.sort_title", "resource": "bindings.resource", "target": "bindings.target"}
 
 _MATCHES = "search_trigrams MATCH ?"
 _ROW = "search_trigrams.rowid"
 """The row of a name in the index of its words, which is ``search_names.id``."""
 
-_AFTER_HOST = "substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)"
+_AFTER_HOST = f"substr(substr(bindings.target, 1, {TARGET_CHARACTERS}), ?, 1) IN ('', ?, ?, ?, ?)"
+"""The character behind a host. The index has the inner expression, so that SQLite reads no row for the outer one."""
+
 _LAST_CHARACTER = "\U0010ffff"
+
+_LAST_ROW = "SELECT max(rowid) FROM bindings"
+"""The query for about the number of names in SQLite."""
 
 _FIRST_EMBARGO = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
 
@@ -101,6 +122,7 @@ _RECORDED_STATE = re.compile(r"\+?bindings\.status(?! <> 'live')")
 
 _RECORDED_TIME = re.compile(r"bindings\.recorded")
 
+_COLUMN = re.compile(r"\+?\bbindings\.")
 _BOUND = re.compile(r"bindings\.key [<>]=? \?")
 
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
@@ -123,7 +145,6 @@ class _Query(NamedTuple):
     order: tuple[str, ...]
     direction: str = ""
     position: tuple[str, ...] = ()
-    has_few: bool = False
     values: tuple[object, ...] = ()
     """The values of the placeholders in ``tables``."""
 
@@ -143,7 +164,7 @@ class _Query(NamedTuple):
             # The index of the states has the names of a state in their order.
             return first == "bindings.key" and self._has("bindings.status <> 'live'")
         if condition == _AFTER_HOST or condition.endswith(" IS NOT NULL"):
-            column = re.match(r"(?:substr\()?bindings\.(\w+)", condition)
+            column = re.match(r"(?:substr\()*bindings\.(\w+)", condition)
             return column is not None and column[1] in first
         if first not in condition or (first == "first.key" and "bindings.key" in condition):
             return False
@@ -157,10 +178,16 @@ class _Query(NamedTuple):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the conditions have a set of few names."""
-        return self.has_few or any(
-            each.text.startswith(("bindings.key IN (SELECT", "bindings.key = ANY(")) for each in self.conditions
-        )
+        """Whether the conditions or the table have a set of few names."""
+        return bool(self.values) or any(each.text.startswith(_OF_FEW) for each in self.conditions)
+
+
+class _Indexed(NamedTuple):
+    """A condition of a list that an index has as one or more ``ranges``, and the ``rest`` of the selection."""
+
+    name: _Range
+    ranges: Sequence[list[SqlCondition]]
+    rest: Selection
 
 
 def change_time(now: str, table: str = "") -> str:
@@ -203,18 +230,6 @@ class Lists:
     @property
     def _most_walked(self) -> int:
         return _MOST_WALKED if self._limits.names is None else self._limits.names
-
-    def _are_few(self, read: Read | None, selection: Selection) -> bool:
-        """Return whether SQLite has few names with the prefix and state. Without these conditions there are many."""
-        if read is None or not (selection.prefix or selection.status not in (None, "live")):
-            return False
-        conditions = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-        return self._has_few(read, "bindings", conditions, self._few_names)
-
-    def _has_few(self, read: Read, tables: str, conditions: list[SqlCondition], few: int) -> bool:
-        """Return whether at most ``few`` rows of some tables meet conditions."""
-        text = self.marked(_FIRST_ROWS.format(f"{tables}{where(conditions)}"))
-        return read(text, [*values_of(conditions), few + 1])[0][0] <= few
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of at most ``limit`` names. ``after`` is :attr:`Page.next` of the page before, or None."""
@@ -334,7 +349,7 @@ class Lists:
         for query in self._queries(selection, None, best, has_trigrams=has_trigrams, is_ordered=False):
             rows = f"FROM {query.tables}{where(query.conditions)}"
             text = f"SELECT {group}, count(*) {rows} GROUP BY 1"
-            for name, number in read(self.marked(text), values_of(query.conditions)):
+            for name, number in read(self.marked(text), [*query.values, *values_of(query.conditions)]):
                 counts[name] += number
         return dict(sorted(counts.items()))
 
@@ -394,7 +409,7 @@ class Lists:
             while True:
                 conditions = _begin_at(query.conditions, f"{key} > ?", last)
                 text = f"SELECT {key} FROM {query.tables}{where(conditions)} ORDER BY {key} LIMIT {_KEYS_AT_ONCE}"
-                rows = read(self.marked(text), values_of(conditions))
+                rows = read(self.marked(text), [*query.values, *values_of(conditions)])
                 if not rows:
                     break
                 counts.update(shoulder_of(key) for (key,) in rows)
@@ -410,22 +425,6 @@ class Lists:
         rows = f"{query.tables}{where(query.conditions)} ORDER BY {order} LIMIT ? {offset}"
         text = f"SELECT {', '.join(filter(None, wanted))} FROM {rows}".rstrip()
         return self.marked(text), [*query.values, *values_of(query.conditions), limit]
-
-    def _narrow(self, read: Read | None, selection: Selection) -> list[SqlCondition] | None:
-        """Return conditions for SQLite, which has no statistics, that compare targets with few names only. None if many
-        names have the prefix and state or the owner, because a page is soon full then.
-        """
-        if not self._is_sqlite:
-            return None
-        owned = self._few_owned(read, selection)
-        if not owned and not self._are_few(read, selection):
-            return None
-        names = [*owned, *_conditions(Selection(prefix=selection.prefix, status=selection.status))]
-        owner = None if owned else selection.owner
-        others = self._conditions(replace(selection, prefix=None, status=None, owner=owner), "targets")
-        # The plus sign: SQLite would search the index again for each of these names.
-        keys = f"SELECT bindings.key FROM bindings{where(names)}"
-        return [SqlCondition(f"+bindings.key IN ({keys})", (*values_of(names),)), *others]
 
     def _queries(
         self,
@@ -454,16 +453,18 @@ class Lists:
     def _by_name(
         self, selection: Selection, after: str | None, words: list[SqlCondition] | None, read: Read | None
     ) -> _Query:
-        conditions, is_sorted = self._conditions_of(replace(selection, owner=None), words, read)
+        few = self._few(selection, words, read, "names" if selection.owner is None else "owner", by_key=True)
+        conditions = self._conditions(replace(selection, owner=None)) if few is None else few
         if after is not None:
             [key] = position(after, (str,))
-            sign = "<" if selection.descending else ">"
-            conditions = _begin_at(conditions, f"bindings.key {sign} ?", str(key))
-        tables, key = "bindings", "bindings.key"
-        if selection.owner is not None:
+            plus = "+" if few is not None and self._is_sqlite else ""
+            conditions = _begin_at(conditions, f"{plus}bindings.key {'<' if selection.descending else '>'} ?", str(key))
+        key = "bindings.key"
+        tables, conditions, values = self._first_rows(conditions)
+        if selection.owner is not None and few is None:
             # CROSS JOIN: SQLite would read all names, and look up the first event of each. The bounds are repeated,
             # because PostgreSQL would read the other table from its beginning.
-            tables = "events AS first CROSS JOIN bindings"
+            tables = f"{_FIRST_EVENTS} CROSS JOIN bindings"
             conditions = [
                 SqlCondition(_OWNED, (selection.owner,)),
                 *(_of_first(each) for each in conditions),
@@ -471,8 +472,9 @@ class Lists:
                 *(each for each in conditions if _BOUND.fullmatch(each.text)),
             ]
             key = "first.key"
-        order = f"+{key}" if is_sorted else key
-        return _Query(tables, conditions, (order,), " DESC" if selection.descending else "")
+        # Names that SQLite finds by their row numbers are sorted.
+        plus = "+" if few is not None and few[0].text.startswith(_OF_ROWS) else ""
+        return _Query(tables, conditions, (f"{plus}{key}",), " DESC" if selection.descending else "", values=values)
 
     def _by_column(
         self, selection: Selection, after: str | None, words: list[SqlCondition] | None, read: Read | None
@@ -481,37 +483,34 @@ class Lists:
         order = selection.order
         column = self._ordered[order]
         direction = " DESC" if selection.descending else ""
-        without = ("resource",) if selection.sort is None and order == "resource" else ()
-        conditions, is_sorted = self._conditions_of(selection, words, read, *without)
-        # SQLite then reads the few names of a prefix or state by their index, and sorts them.
-        has_few = self._is_sqlite and not is_sorted and self._are_few(read, selection)
-        if self._is_sqlite and not is_sorted and not has_few:
+        without = ("resource",) if order == "resource" and selection.resource_prefix is not None else ()
+        reached = None if after is None else _text_and_key(after)
+        range_of_order = order if order in _TIMES or without else None
+        if (few := self._few(selection, words, read, range_of_order)) is not None:
+            yield self._sorted(few, order, column, reached, direction)
+            return
+        conditions = self._conditions(selection, *without)
+        if self._is_sqlite:
             # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
             conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
             if order in ("title", "resource"):
                 conditions = [each.replace("bindings.status", "+bindings.status") for each in conditions]
         if without:
             conditions = [*self._resource(selection), *conditions]
-        reached = None if after is None else position(after, (str, str))
-        plus = "+" if is_sorted else ""
         if order in _TIMES:
             if reached is not None:
-                time, key = map(str, reached)
-                conditions = _continue_behind(conditions, column, (time, key), selection.descending)
-            ordered = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query("bindings", conditions, ordered, direction, has_few=has_few)
+                conditions = _continue_behind(conditions, column, reached, selection.descending)
+            yield _Query("bindings", conditions, (column, "bindings.key"), direction)
             return
         sign = "<" if selection.descending else ">"
-        value = "bindings.sort_title" if order == "title" else "bindings.resource"
+        value = _NULLABLE[order]
         if reached is None or reached[0]:
             present = [SqlCondition(f"{value} IS NOT NULL"), *conditions]
             if reached is not None:
                 if self._is_sqlite and "(" in column:
-                    present = _begin_at(present, f"{column} {sign}= ?", str(reached[0]))
-                present.append(SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", (*reached,)))
-            # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
-            columns = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query("bindings", present, columns, direction, has_few=has_few)
+                    present = _begin_at(present, f"{column} {sign}= ?", reached[0])
+                present.append(SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", reached))
+            yield _Query("bindings", present, (column, "bindings.key"), direction)
         if not without:
             # These names are in the order of their keys, so a prefix is a range of it again.
             absent = [
@@ -519,75 +518,138 @@ class Lists:
                 *(each.replace("+bindings.key", "bindings.key") for each in conditions),
             ]
             if reached is not None and not reached[0]:
-                absent.append(SqlCondition(f"{plus}bindings.key {sign} ?", (reached[1],)))
-            order_by = (f"{plus}bindings.key",)
-            of_row = ("''", "bindings.key")
-            yield _Query("bindings", absent, order_by, direction, of_row, has_few=has_few)
+                absent.append(SqlCondition(f"bindings.key {sign} ?", (reached[1],)))
+            yield _Query("bindings", absent, ("bindings.key",), direction, ("''", "bindings.key"))
 
-    def _conditions_of(
-        self, selection: Selection, words: list[SqlCondition] | None, read: Read | None, *without: str
-    ) -> tuple[list[SqlCondition], bool]:
-        """Return the conditions for a list, and whether the database must sort few names that are read first."""
-        if owned := self._few_owned(read, selection):
-            return [*owned, *self._conditions(replace(selection, owner=None), *without)], self._is_sqlite
-        conditions = self._conditions(selection, *without)
-        for which, within in (
-            ("words", words),
-            ("resource", self._resource(selection) if selection.resource or selection.resource_prefix else None),
-            ("targets", self._targets(selection) if selection.targets else None),
-        ):
-            if within is None or which in without or read is None:
-                continue
-            if not self._is_sqlite:
-                if (few := self._few_keys(read, within)) is None:
-                    continue
-                return [few, *conditions], False
-            matches = "search_trigrams" if which == "words" else "bindings"
-            if not self._has_few(read, matches, within, _FEW_MATCHES):
-                continue
-            key, tables = ("search_names.key", _WITH_TRIGRAMS) if which == "words" else ("bindings.key", matches)
-            keys = f"SELECT {key} FROM {tables}{where(within)}"
-            return [SqlCondition(f"bindings.key IN ({keys})", (*values_of(within),)), *conditions], True
-        for narrow in self._ranges(selection):
-            within = _conditions(narrow)
-            if read is not None and self._has_few(read, "bindings", within, self._few_names):
-                keys = f"SELECT bindings.key FROM bindings{where(within)}"
-                few = SqlCondition(self._dialect.is_among("bindings.key", keys), (*values_of(within),))
-                return [few, *conditions], self._is_sqlite
-        return conditions, False
+    def _sorted(
+        self, few: list[SqlCondition], order: Order, column: str, reached: tuple[str, str] | None, direction: str
+    ) -> _Query:
+        """Return the query that reads few names and sorts them by a column, those without a value at the end."""
+        sign = "<" if direction else ">"
+        behind = SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", reached or ())
+        # The plus sign keeps SQLite from reading all names in this order. PostgreSQL has none for texts.
+        plus = "+" if self._is_sqlite else ""
+        columns = (f"{plus}{column}", f"{plus}bindings.key")
+        tables, few, values = self._first_rows(few)
+        if order in _TIMES:
+            few = few if reached is None else [*few, behind]
+            return _Query(tables, few, columns, direction, values=values)
+        value = _NULLABLE[order]
+        if reached is not None and not reached[0]:
+            few = [*few, SqlCondition(f"{value} IS NULL AND bindings.key {sign} ?", (reached[1],))]
+        elif reached is not None:
+            few = [*few, SqlCondition(f"({value} IS NULL OR {behind.text})", reached)]
+        is_last = f"{value} IS {'NOT ' if direction else ''}NULL"
+        place = (f"coalesce({column}, '')", "bindings.key")
+        return _Query(tables, few, (is_last, *columns), direction, place, values)
 
-    def _ranges(self, selection: Selection) -> Iterator[Selection]:
-        """Yield the conditions of a list that are a range of another index than that of its order."""
-        order = selection.order
-        if selection.hold in ("yes", "any"):
-            yield Selection(hold=selection.hold, now=selection.now)
-        is_narrow = selection.prefix is not None or selection.status not in (None, "live")
-        is_by_words = order == "words" or selection.element is not None
-        # The order of the names has them as a range. SQLite reads few of them first in another way (_are_few, _narrow).
-        if is_narrow and (is_by_words if self._is_sqlite else order not in ("name", "words")):
-            yield Selection(prefix=selection.prefix, status=selection.status)
-        if (selection.changed_since or selection.changed_before) and order != "changed":
-            yield Selection(changed_since=selection.changed_since, changed_before=selection.changed_before)
-        if (selection.created_since or selection.created_before) and order != "created":
-            yield Selection(created_since=selection.created_since, created_before=selection.created_before)
+    def _first_rows(self, conditions: list[SqlCondition]) -> tuple[str, list[SqlCondition], tuple[object, ...]]:
+        """Return the table of a query, its conditions and the values of the table. PostgreSQL reads few names first."""
+        if self._is_sqlite or not conditions or not conditions[0].text.startswith(_OF_FEW):
+            return "bindings", conditions, ()
+        # Without OFFSET, it also reads the index of another condition, such as all names since a time.
+        few, *others = conditions
+        return f"(SELECT * FROM bindings WHERE {few.text} OFFSET 0) AS bindings", others, few.values
 
-    def _few_keys(self, read: Read, within: list[SqlCondition]) -> SqlCondition | None:
-        """Return the condition that a name is one of few that PostgreSQL finds, or None if there are many. It would
-        otherwise read all names in their order.
+    def _few(
+        self,
+        selection: Selection,
+        words: list[SqlCondition] | None,
+        read: Read | None,
+        range_of_order: str | None,
+        *,
+        by_key: bool = False,
+    ) -> list[SqlCondition] | None:
+        """Return the conditions of a list that reads few names first: those with the condition that the fewest names
+        meet. Return None if many names meet each condition, or if the range of the order has fewer names. SQLite finds
+        them by their row numbers; with ``by_key`` and without other conditions, in the order of their keys.
         """
-        text = f"SELECT bindings.key FROM bindings{where(within)} LIMIT ?"
-        keys = [str(key) for (key,) in read(self.marked(text), [*values_of(within), _FEW_MATCHES + 1])]
-        return SqlCondition("bindings.key = ANY(?)", (keys,)) if len(keys) <= _FEW_MATCHES else None
+        every = [] if read is None else list(self._indexed(selection, words))
+        if read is None or [each.name for each in every] == [range_of_order]:
+            return None
+        few: list[SqlCondition] | None = None
+        most = self._most_of(read, every)
+        # The range of the order is last, because it is only read if it has fewer names than the others.
+        for each in sorted(every, key=lambda each: each.name == range_of_order):
+            if few is None and each.name == range_of_order:
+                break
+            others = self._compared(each.rest)
+            number, condition = self._names_with(read, each, most[each.name], by_key=by_key and not others)
+            if number > most[each.name]:
+                continue
+            few = None if each.name == range_of_order else [condition, *others]
+            if number <= _VERY_FEW:
+                break
+            most = {name: min(fewest, number - 1) for name, fewest in most.items()}
+        return few
 
-    def _few_owned(self, read: Read | None, selection: Selection) -> list[SqlCondition]:
-        """Return the condition that the owner bound a name first, if these names are few."""
-        if selection.owner is None or read is None:
-            return []
-        text = self.marked(f"SELECT count(*) FROM ({_OWNED_KEYS} LIMIT ?) AS first_rows")
-        if read(text, [selection.owner, self._few_names + 1])[0][0] > self._few_names:
-            return []
-        # An array: PostgreSQL would read all names in their order, and look up the first event of each.
-        return [SqlCondition(self._dialect.is_among("bindings.key", _OWNED_KEYS), (selection.owner,))]
+    def _most_of(self, read: Read, every: Sequence[_Indexed]) -> dict[str, int]:
+        """Return the numbers up to which the names with conditions are few."""
+        # A word or owner gives keys. To find a row by its key takes twice as long as by its number.
+        names, matches = self._few_names, _FEW_MATCHES
+        if self._is_sqlite and any(each.name in _MATCHED for each in every):
+            # With more matches, fewer names fill a page in the order of all names than are sorted here.
+            matches = max(matches, isqrt(100 * (read(_LAST_ROW, ())[0][0] or 0)))
+        most = {each.name: min(names, matches) if each.name in _MATCHED else names for each in every}
+        return {
+            name: min(number, names // 2) if name in ("words", "owner") else number for name, number in most.items()
+        }
+
+    def _indexed(self, selection: Selection, words: list[SqlCondition] | None) -> Iterator[_Indexed]:
+        """Yield the conditions of a list that are a range of an index."""
+        if selection.owner is not None:
+            yield _Indexed("owner", [[SqlCondition(_OWNED, (selection.owner,))]], replace(selection, owner=None))
+        if words is not None:
+            # A name with all trigrams of a word does not always have the word.
+            yield _Indexed("words", [words], selection)
+        if selection.resource is not None or selection.resource_prefix is not None:
+            rest = replace(selection, resource=None, resource_prefix=None)
+            yield _Indexed("resource", [self._resource(selection)], rest)
+        if selection.targets:
+            ranges = [self._target_range(selection, start) for start in sorted(selection.targets)]
+            yield _Indexed("targets", ranges, replace(selection, targets=(), host=None))
+        alone: dict[_Range, dict[str, Any]] = {
+            "hold": {"hold": selection.hold if selection.hold != "no" else None},
+            "names": {"prefix": selection.prefix, "status": selection.status if selection.status != "live" else None},
+            "changed": {"changed_since": selection.changed_since, "changed_before": selection.changed_before},
+            "created": {"created_since": selection.created_since, "created_before": selection.created_before},
+        }
+        for name, fields in alone.items():
+            if any(value is not None for value in fields.values()):
+                within = _conditions(Selection(now=selection.now, **fields))
+                yield _Indexed(name, [within], replace(selection, **dict.fromkeys(fields)))
+
+    def _names_with(self, read: Read, each: _Indexed, most: int, *, by_key: bool) -> tuple[int, SqlCondition]:
+        """Return the number of names with a condition, at most one more than ``most``, and the condition that a name is
+        one of them.
+        """
+
+        def within(columns: str, tables: str) -> str:
+            return " UNION ALL ".join(
+                f"SELECT {columns} FROM {tables}{where(conditions)}" for conditions in each.ranges
+            )
+
+        values = (*(value for conditions in each.ranges for value in values_of(conditions)),)
+        if not self._is_sqlite and each.name in _MATCHED:
+            # PostgreSQL would read all names in their order. So it receives the keys.
+            text = self.marked(f"{within('bindings.key', 'bindings')} LIMIT ?")
+            keys = [str(key) for (key,) in read(text, [*values, most + 1])]
+            return len(keys), SqlCondition("bindings.key = ANY(?)", (keys,))
+        column = "bindings.key" if by_key or not self._is_sqlite else "bindings.rowid"
+        tables, found, counted = "bindings", column, "bindings"
+        if each.name == "owner":
+            column, tables, found, counted = "bindings.key", _FIRST_EVENTS, "first.key", _FIRST_EVENTS
+        elif each.name == "words":
+            column, tables, found, counted = "bindings.key", _WITH_TRIGRAMS, "search_names.key", "search_trigrams"
+        number = read(self.marked(_FIRST_ROWS.format(within("1", counted))), [*values, most + 1])[0][0]
+        return number, SqlCondition(self._dialect.is_among(column, within(found, tables)), values)
+
+    def _compared(self, selection: Selection) -> list[SqlCondition]:
+        """Return conditions that are compared with each name that was found. With the plus sign, SQLite reads no index
+        for them.
+        """
+        conditions = self._conditions(selection)
+        return [_without_index(each) for each in conditions] if self._is_sqlite else conditions
 
     def _match(self, selection: Selection) -> list[SqlCondition] | None:
         """Return the conditions for the index of trigrams, or None without a word to search for."""
@@ -613,6 +675,9 @@ class Lists:
     def _conditions(self, selection: Selection, *without: str) -> list[SqlCondition]:
         """Return all conditions but those in ``without``, spelled so that the index of the order is read."""
         conditions = _conditions(selection)
+        if self._is_sqlite:
+            # With two bounds, SQLite reads the index of the first events of an owner, and not the rows of events.
+            conditions = [each.replace(_SAME_KEY, _SAME_KEY_BY_BOUNDS) for each in conditions]
         if selection.words and "words" not in without:
             contains = self._dialect.contains("bindings.search_text")
             conditions += [_any_of(contains, word) for word in parts(selection.words)]
@@ -626,7 +691,10 @@ class Lists:
             plus = "+" if self._is_sqlite else ""
             conditions += [SqlCondition(f"{plus}{text}", values) for text, values in self._resource(selection)]
         if selection.targets and "targets" not in without:
-            conditions += self._targets(selection, is_compared=True)
+            ranges = [self._target_range(selection, start, is_compared=True)[1:] for start in selection.targets]
+            either = " OR ".join(f"({' AND '.join(each.text for each in every)})" for every in ranges)
+            values = (*(value for every in ranges for value in values_of(every)),)
+            conditions += [SqlCondition("bindings.target IS NOT NULL"), SqlCondition(f"({either})", values)]
         return conditions
 
     def _resource(self, selection: Selection) -> list[SqlCondition]:
@@ -651,20 +719,16 @@ class Lists:
             conditions = [SqlCondition("bindings.resource IS NOT NULL"), *conditions, *bounds]
         return conditions
 
-    def _targets(self, selection: Selection, *, is_compared: bool = False) -> list[SqlCondition]:
-        target = f"+{self._target}" if is_compared and self._is_sqlite else self._target
-        # SQLite reads a range for each start only if each repeats the condition of the index. Otherwise it reads all.
-        present = "" if is_compared else "bindings.target IS NOT NULL AND "
-        ranges = [
-            SqlCondition(
-                f"{present}{target} >= ? AND {target} < ?{f' AND {_AFTER_HOST}' if after_host else ''}",
-                (start, f"{start}{LAST}", *after_host),
-            )
-            for start in selection.targets
-            for after_host in (_after_host(selection, start),)
+    def _target_range(self, selection: Selection, start: str, *, is_compared: bool = False) -> list[SqlCondition]:
+        """Return the conditions for the targets that begin with ``start``, as a range of the index or to compare."""
+        target, after_host = self._target, _after_host(selection, start)
+        plus = "+" if is_compared and self._is_sqlite else ""
+        return [
+            SqlCondition("bindings.target IS NOT NULL"),
+            SqlCondition(f"{plus}{target} >= ?", (start,)),
+            SqlCondition(f"{plus}{target} < ?", (f"{start}{LAST}",)),
+            *([SqlCondition(_AFTER_HOST, after_host)] if after_host else []),
         ]
-        either = " OR ".join(f"({each.text})" for each in ranges)
-        return [SqlCondition("bindings.target IS NOT NULL"), SqlCondition(f"({either})", (*values_of(ranges),))]
 
     def _by_words(
         self, selection: Selection, after: str | None, within: list[SqlCondition], read: Read | None
@@ -672,16 +736,15 @@ class Lists:
         """Return the query for names with words, in the order in which the database finds them."""
         if not self._is_sqlite:
             # Without few names, those with the words are near in the order of the names, and their index is not read.
-            conditions = [*within, *self._conditions(selection)]
-            if read is not None:
-                conditions, _ = self._conditions_of(selection, within, read)
+            few = self._few(selection, within, read, "names")
+            conditions = [*within, *self._conditions(selection)] if few is None else few
             if after is not None:
                 [key] = position(after, (str,))
                 conditions = _begin_at(conditions, "bindings.key > ?", str(key))
-            return _Query("bindings", conditions, ("bindings.key",))
+            tables, conditions, values = self._first_rows(conditions)
+            return _Query(tables, conditions, ("bindings.key",), values=values)
         tables, place = f"{_WITH_TRIGRAMS} CROSS JOIN bindings ON bindings.key = search_names.key", _ROW
-        conditions, has_few = self._conditions_of(selection, None, read)
-        if has_few and read is not None and not self._has_few(read, "search_trigrams", within, _FEW_MATCHES):
+        if (conditions := self._few(selection, within, read, "words")) is not None:
             # Few names with other conditions are compared with the words, and not many with the words.
             tables, place = "bindings CROSS JOIN search_names ON search_names.key = bindings.key", "search_names.id"
         else:
@@ -695,24 +758,24 @@ class Lists:
 
     def _by_target(self, selection: Selection, after: str | None, read: Read | None) -> Iterator[_Query]:
         target = self._target
-        others = self._narrow(read, selection) or self._conditions(selection, "targets")
-        reached = None if after is None else position(after, (str, str))
+        reached = None if after is None else _text_and_key(after)
+        if (few := self._few(selection, None, read, "targets")) is not None:
+            yield self._sorted(few, "target", target, reached, "")
+            return
+        others = self._conditions(selection, "targets")
         for start in sorted(selection.targets):
-            end = f"{start}{LAST}"
-            if reached is not None and str(reached[0]) >= end:
+            if reached is not None and reached[0] >= f"{start}{LAST}":
                 continue
-            conditions = [
-                SqlCondition("bindings.target IS NOT NULL"),
-                SqlCondition(f"{target} >= ?", (start,)),
-                SqlCondition(f"{target} < ?", (end,)),
-                *others,
-            ]
-            if after_host := _after_host(selection, start):
-                conditions.append(SqlCondition(_AFTER_HOST, after_host))
+            conditions = [*self._target_range(selection, start), *others]
             if reached is not None:
-                conditions = _begin_at(conditions, f"{target} >= ?", str(reached[0]))
-                conditions.append(SqlCondition(f"({target}, bindings.key) > (?, ?)", (*reached,)))
+                conditions = _begin_at(conditions, f"{target} >= ?", reached[0])
+                conditions.append(SqlCondition(f"({target}, bindings.key) > (?, ?)", reached))
             yield _Query("bindings", conditions, (target, "bindings.key"))
+
+
+def _text_and_key(after: str) -> tuple[str, str]:
+    text, key = position(after, (str, str))
+    return str(text), str(key)
 
 
 def _any_of(condition: str, values: Sequence[object]) -> SqlCondition:
@@ -751,7 +814,7 @@ def _conditions(selection: Selection) -> list[SqlCondition]:
         ranges = " OR ".join(["(bindings.key >= ? AND bindings.key < ?)"] * len(selection.beginnings))
         conditions.append(SqlCondition(f"({ranges or '1 = 0'})", (*bounds,)))
     if selection.owner is not None:
-        first = f"SELECT 1 FROM events AS first WHERE first.key = bindings.key AND {_OWNED}"
+        first = f"SELECT 1 FROM {_FIRST_EVENTS} WHERE {_SAME_KEY} AND {_OWNED}"
         conditions.append(SqlCondition(f"EXISTS ({first})", (selection.owner,)))
     for column, sign, time in (
         (_TIMES["created"], ">=", selection.created_since),
@@ -762,6 +825,12 @@ def _conditions(selection: Selection) -> list[SqlCondition]:
         if time is not None:
             conditions.append(SqlCondition(f"{column} {sign} ?", (rfc3339(time),)))
     return conditions
+
+
+def _without_index(condition: SqlCondition) -> SqlCondition:
+    """Return a condition for which SQLite reads no index of names."""
+    text, select, query = condition.text.partition("(SELECT ")
+    return SqlCondition(f"{re.sub(_COLUMN, '+bindings.', text)}{select}{query}", condition.values)
 
 
 def _of_first(condition: SqlCondition) -> SqlCondition:

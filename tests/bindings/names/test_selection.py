@@ -519,7 +519,7 @@ def test_sqlite_begins_each_part_at_its_bound_in_the_order_of_an_expression(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: str | None
 ) -> None:
     """A comparison of two columns is not a range of an index whose first one is an expression."""
-    for name, value in (("_FEW_MATCHES", 0), ("_FEW_NAMES", 0), ("_MOST_WALKED", 2)):
+    for name, value in (("_FEW_MATCHES", 0), ("_FEW_NAMES", 0), ("_MOST_WALKED", 2), ("SEARCH_SECONDS", 60)):
         monkeypatch.setattr(listing, name, value)
     with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
         for number in range(12):
@@ -616,12 +616,12 @@ def test_postgresql_reads_the_words_of_few_names_before_it_sorts_them(matches: i
 
     def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
         assert statement.count("%s") == len(parameters)
-        if " OFFSET " in statement:
+        if "LIMIT %s OFFSET " in statement:
             return []
         statements.append(statement)
         if statement.startswith("SELECT count"):
-            return [(1,)]
+            return [(1_000_000,)]
         return [("ark:12345/x",)] * matches if statement.startswith("SELECT bindings.key FROM") else []
 
     listing.Lists("postgresql").page(read, select(text="rare", prefix="ark:12345/"), None, 100)
-    assert [" = ANY(" in statement for statement in statements] == [False, False, by_key]
+    assert " = ANY(" in statements[-1] if by_key else not any(" = ANY(" in each for each in statements)

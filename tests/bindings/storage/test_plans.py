@@ -62,6 +62,73 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 SORTS = (None, "-name", "title", "resource", "changed", "created")
 
 
+OF_CONDITION = {
+    "search_trigrams": "words",
+    "search_text LIKE": "words",
+    "events AS first": "owner",
+    "bindings.target": "targets",
+    "name_numbers": "resource",
+    "bindings.hold_until": "hold",
+    "bindings.recorded": "time",
+    "bindings.key >=": "prefix",
+}
+"""The conditions by a text in the query for the number of names with them."""
+
+
+@pytest.mark.parametrize(
+    ("conditions", "numbers", "sqlite", "postgresql"),
+    [
+        ({"text": "map", "hold": "yes", "sort": "title"}, {"words": 4_000, "hold": 900}, "hold", "hold"),
+        ({"text": "map", "hold": "yes"}, {"words": 4_000, "hold": 900}, "hold", "hold"),
+        ({"text": "map", "hold": "yes"}, {"words": 700, "hold": 900}, None, "words"),
+        ({"text": "map", "hold": "yes", "sort": "title"}, {"words": 700, "hold": 900}, "words", "words"),
+        ({"text": "map", "owner": "tom", "sort": "changed"}, {"words": 4_000, "owner": 9_000}, "words", "words"),
+        ({"owner": "tom", "sort": "changed"}, {"owner": 9_000}, "owner", "owner"),
+        ({"owner": "tom", "sort": "changed"}, {"owner": 11_000}, None, None),
+        ({"owner": "tom", "hold": "any"}, {"owner": 9_000, "hold": 900}, "hold", "hold"),
+        ({"owner": "tom", "hold": "any"}, {"owner": 800, "hold": 900}, None, None),
+        ({"target": "a.example", "sort": "title"}, {"targets": 9_000}, "targets", None),
+        ({"target": "a.example", "sort": "title"}, {"targets": 11_000}, None, None),
+        ({"target": "a.example", "prefix": "ark:12345/x"}, {"targets": 900, "prefix": 700}, "prefix", "prefix"),
+        ({"target": "a.example", "prefix": "ark:12345/x"}, {"targets": 600, "prefix": 700}, None, None),
+        ({"resource": "INV 1", "changed_since": SINCE}, {"resource": 3, "time": 900}, "resource", "resource"),
+        ({"hold": "any", "prefix": "ark:12345/x"}, {"hold": 900, "prefix": 600}, None, None),
+        ({"hold": "any", "prefix": "ark:12345/x", "sort": "title"}, {"hold": 900, "prefix": 600}, "prefix", "prefix"),
+        ({"hold": "no", "sort": "title"}, {}, None, None),
+    ],
+)
+def test_the_condition_with_the_fewest_names_is_read_first(
+    conditions: dict[str, Any], numbers: dict[str, int], sqlite: str | None, postgresql: str | None
+) -> None:
+    """Unless the range of the order has fewer names, or all conditions have many of a million."""
+    assert read_first("sqlite", conditions, numbers) == sqlite
+    assert read_first("postgresql", conditions, numbers) == postgresql
+
+
+def read_first(dialect: str, conditions: dict[str, Any], numbers: dict[str, int]) -> str | None:
+    """Return the condition whose names a page reads first, or None if it is read in its order."""
+    queries: list[str] = []
+    few: list[str] = []
+
+    def read(text: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        if re.search(r"LIMIT \S+ OFFSET", text):
+            return []
+        if text.startswith(("SELECT count(*) FROM (", "SELECT bindings.key FROM")):
+            condition = next(name for mark, name in OF_CONDITION.items() if mark in text)
+            number = numbers.get(condition, NAMES)
+            if number < parameters[-1]:
+                few.append(condition)
+            number = min(number, parameters[-1])
+            return [(number,)] if text.startswith("SELECT count") else [("ark:12345/x",)] * number
+        if "bindings.redirect" not in text:
+            return [(NAMES,)]
+        queries.append(text)
+        return []
+
+    listing.Lists(dialect).page(read, select(**conditions), None, 100)
+    return few[-1] if any(mark in queries[0] for mark in listing._OF_FEW) else None
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DatabaseStore]:
     """A database with a million names."""

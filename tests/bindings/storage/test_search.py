@@ -182,6 +182,7 @@ def test_a_list_is_sorted(filled: Bindings, sort: str, expected: list[str], limi
         prefix=st.sampled_from([None, "ark:12345/a", "ark:12345/b1"]),
         status=st.sampled_from([None, "live", "withdrawn"]),
         words=st.sampled_from([(), ("noah",), ("objekt/17", "x"), ("lodz",)]),
+        resource=st.sampled_from([None, None, "INV 1901/0001"]),
         resource_prefix=st.sampled_from([None, "INV", "x"]),
         element=st.sampled_from([None, ("erc.who", "Noah"), ("erc.what", "&")]),
         targets=st.sampled_from([(), ("https://old.example", "https://www.museum"), ("/",)]),
