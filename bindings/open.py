@@ -57,8 +57,9 @@ def open_bindings(
       these bindings answers for them.
     - ``read_seconds``: the time after which PostgreSQL stops a statement of a reader. None permits any time, as for the
       commands. SQLite has no limit.
-    - ``search_seconds``: the time after which a list or search returns what it has found, 0.25 by default.
-    - ``search_names``: the number of names that a list sorts, and that one query of a list compares, 20,000 by default.
+    - ``search_seconds``: the time after which a list or search returns what it has found, 0.1 by default.
+    - ``search_names``: the number of names that a list sorts, 20,000 by default. One query of a list compares 5,000, or
+      this number if it is less.
     - ``missing_ok``: whether a site starts without a file that does not exist yet. The ready applications do.
 
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code

@@ -53,16 +53,17 @@ of them, a page of the sorted list of all names is soon full. Among many names i
 _VERY_FEW = 500
 """The number of names up to which they are read without looking for a condition that fewer names meet."""
 
-_MOST_WALKED = 20_000
+_MOST_WALKED = 5_000
 """The number of names of an order that one query compares with the other conditions."""
 
-SEARCH_SECONDS = 0.25
+SEARCH_SECONDS = 0.1
 """The time after which a page is returned with the names that were found so far (:attr:`.Page.searched`)."""
 
 
 class SearchLimits(NamedTuple):
     """The limits of a list, a search or a count. A page ends after ``seconds`` with what was found; the default is
-    :data:`SEARCH_SECONDS`. Up to ``names`` names are sorted, or compared by one query; the default is 20,000.
+    :data:`SEARCH_SECONDS`. Up to ``names`` names are sorted; the default is 20,000. One query compares 5,000, or
+    ``names`` if this is less.
     """
 
     seconds: float | None = None
@@ -229,7 +230,7 @@ class Lists:
 
     @property
     def _most_walked(self) -> int:
-        return _MOST_WALKED if self._limits.names is None else self._limits.names
+        return _MOST_WALKED if self._limits.names is None else min(_MOST_WALKED, self._limits.names)
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of at most ``limit`` names. ``after`` is :attr:`Page.next` of the page before, or None."""

@@ -100,13 +100,13 @@ SERVER_OPTIONS: Final = (
         metavar="SECONDS",
         type=Number(0.01, 60),
         text="The time after which a page of a list or search has the names that were found so far.",
-        shown="0.25",
+        shown="0.1",
     ),
     ServerOption(
         name="--search-names",
         metavar="N",
         type=WholeNumber(1000),
-        text="The number of names that a list sorts, and that one query of a list compares.",
+        text="The number of names that a list sorts. If it is less than 5,000, one query compares no more names.",
         shown="20,000",
     ),
     ServerOption(

@@ -33,7 +33,7 @@ RECORDS = 100
 HEADERS = 500
 """The number of headers in a part of a list of identifiers."""
 
-_PAGES = 4
+_PAGES = 10
 """The number of pages of a list that a request reads before one with a name. Each takes a limited time."""
 
 _MAX_ARGUMENTS = 100

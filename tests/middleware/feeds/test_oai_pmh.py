@@ -219,6 +219,7 @@ def test_a_list_whose_names_are_far_back_continues_at_other_addresses(ticking, f
     for number in range(30):
         ticking.bind(f"ark:12345/y{number}", "/y")
     ticking.bind("ark:12345/x5a", "/x")
+    monkeypatch.setattr(oai_pmh, "_PAGES", 4)
     read: list[object] = []
     list_names = type(ticking).list_names
     monkeypatch.setattr(type(ticking), "list_names", lambda *a, **k: read.append(k) or list_names(*a, **k))
