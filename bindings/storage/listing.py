@@ -506,7 +506,9 @@ class Lists:
         sign = "<" if selection.descending else ">"
         value = _NULLABLE[order]
         if reached is None or reached[0]:
-            present = [SqlCondition(f"{value} IS NOT NULL"), *conditions]
+            is_present = SqlCondition(f"{value} IS NOT NULL")
+            # PostgreSQL would expect fewer names for each repetition, and sort all of the range.
+            present = [is_present, *(each for each in conditions if each != is_present)]
             if reached is not None:
                 if self._is_sqlite and "(" in column:
                     present = _begin_at(present, f"{column} {sign}= ?", reached[0])

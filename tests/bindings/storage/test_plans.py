@@ -132,6 +132,19 @@ def read_first(dialect: str, conditions: dict[str, Any], numbers: dict[str, int]
     return few[-1] if any(mark in queries[0] for mark in listing._OF_FEW) else None
 
 
+@pytest.mark.parametrize("sort", [None, "resource", "-resource"])
+def test_a_list_of_resources_requires_one_only_once(sort: str | None) -> None:
+    """PostgreSQL expects fewer names for each repetition, and would sort all resources with the beginning."""
+    texts: list[str] = []
+
+    def read(text: str, _: Sequence[Any]) -> Sequence[Any]:
+        texts.append(text)
+        return []
+
+    listing.Lists("postgresql").page(read, select(resource_prefix="INV ", sort=sort), None, 100)
+    assert [each.count("bindings.resource IS NOT NULL") for each in texts] == [1]
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DatabaseStore]:
     """A database with a million names."""
