@@ -33,7 +33,8 @@ def _edit_of_form(values: Mapping[str, str]) -> Mapping[str, Any]:
 
 def _field_of_move(error: BindingError, values: Mapping[str, str]) -> str:
     try:
-        Rewriting.of(values["source"], values["source"])
+        # An address fits to each right beginning.
+        Rewriting.of(values["source"], "https://new.example/")
     except BindingError:
         return "source"
     return "to"

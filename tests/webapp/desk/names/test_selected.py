@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ararat.webapp.desk.names import selected
+from ararat.webapp.desk.names import labels, selected
 from ararat.webapp.report import qr
 
 NAMES = [f"ark:12345/x5{number}" for number in range(4)]
@@ -137,6 +137,7 @@ def test_a_search_of_targets_changes_exactly_its_names(desk, ada):
         ({"do": "edit", "element": "erc.who", "value": "\x00"}, "value"),
         ({"do": "move", "source": "", "to": "https://new.example"}, "source"),
         ({"do": "move", "source": "old.example", "to": "nonsense://x y"}, "to"),
+        ({"do": "move", "source": "old.example", "to": "old.example"}, "to"),
         ({"do": "withdraw", "successor": "INV 1901"}, "successor"),
         ({"do": "hold", "until": "soon", "reason": "a claim"}, "until"),
         ({"do": "hold", "until": "", "reason": "a claim"}, "until"),
@@ -209,6 +210,21 @@ def test_the_number_of_a_label_breaks_behind_a_sign_and_not_between_digits(desk,
     key = page.one("p", "key")
     assert (key.text, len(key.all("wbr"))) == ("A.1784/00011-b", 4)
     assert [each.text for each in key.children if each.tag != "wbr"] == ["A.", "1784/", "00011-", "b"]
+
+
+@pytest.mark.parametrize(("paper", "size"), [(each.paper, each.size) for each in labels.FORMATS])
+def test_a_long_number_leaves_room_for_the_name_on_a_label(desk, rita, read_page, paper, size):
+    number, title = "DE-1981 A-REP 250-01, Nr. 17/3, Bl. 12-14, Teil 2", "View of the harbour with boats, plate 17"
+    desk.bindings.bind(NAMES[0], "https://old.example/0", numbers={"current": number}, metadata={"what": title})
+    format = next(each for each in labels.FORMATS if (each.paper, each.size) == (paper, size))
+    page = read_page(rita.get(f"/desk/labels?pick={NAMES[0]}&paper={paper}&size={size}").text)
+    texts = [each.text for each in page.one("ul", "label-sheet").all("li")[0].all("p")]
+    assert texts[-1] == NAMES[0]
+    assert len(texts[0]) <= 3 * format.key
+    assert len(texts[1:-1]) <= 1
+    assert sum(map(len, texts[1:-1])) <= format.title // 2
+    assert texts[0].startswith("DE-1981")
+    assert texts[0].endswith(number[-5:])
 
 
 def test_labels_without_names_are_not_printed(rita):
