@@ -19,13 +19,14 @@ from .selected import Chosen
 MAX_LABELS = 240
 """The maximum number of labels of one page. Ten sheets of the smallest labels are enough for a printer."""
 
+_SHORTEST_TITLE = 20
 _SIGNS = "/.:,;_-\u2010\u2012\u2013"
-_MOST_OF_KEY = 60
 
 
 class LabelSheet(NamedTuple):
     """A sheet of labels of a ``paper`` and label ``size``. ``width`` and ``height`` of a label are in ``unit``.
-    ``title`` is the number of characters of a title for which a label has room.
+    ``title`` is the number of characters of a title for which a label has room, and ``key`` that of a number in one
+    line.
     """
 
     paper: str
@@ -36,6 +37,7 @@ class LabelSheet(NamedTuple):
     height: float
     unit: str
     title: int
+    key: int
 
     @property
     def label(self) -> str:
@@ -47,14 +49,26 @@ class LabelSheet(NamedTuple):
         """The number of labels of a sheet."""
         return self.columns * self.rows
 
+    def cut(self, key: str, title: str) -> tuple[str, str]:
+        """Return a number and a title for which a label has room, besides the name. A number of several lines leaves
+        less room for the title.
+
+        >>> FORMATS[0].cut("INV 1901/0001 a", "View of the harbour, plate 17")
+        ('INV 1901/0001 a', 'View of t…late 17')
+        """
+        is_small = self.title <= _SHORTEST_TITLE
+        most = self.title if len(key) <= self.key else 0 if is_small else self.title // 2
+        lines = 1.5 if is_small else 3 if self.size == "large" else 2
+        return cut_in_the_middle(key, int(lines * self.key)), cut_in_the_middle(title, most)
+
 
 FORMATS = (
-    LabelSheet("a4", "small", 3, 7, 63.5, 38.1, "mm", 34),
-    LabelSheet("a4", "medium", 2, 7, 99.1, 38.1, "mm", 58),
-    LabelSheet("a4", "large", 2, 4, 99.1, 67.7, "mm", 70),
-    LabelSheet("letter", "small", 3, 10, 2.63, 1, "in", 20),
-    LabelSheet("letter", "medium", 2, 5, 4, 2, "in", 60),
-    LabelSheet("letter", "large", 2, 3, 4, 3.33, "in", 64),
+    LabelSheet("a4", "small", 3, 7, 63.5, 38.1, "mm", 34, 12),
+    LabelSheet("a4", "medium", 2, 7, 99.1, 38.1, "mm", 58, 24),
+    LabelSheet("a4", "large", 2, 4, 99.1, 67.7, "mm", 70, 15),
+    LabelSheet("letter", "small", 3, 10, 2.63, 1, "in", 20, 14),
+    LabelSheet("letter", "medium", 2, 5, 4, 2, "in", 60, 20),
+    LabelSheet("letter", "large", 2, 3, 4, 3.33, "in", 64, 14),
 )
 PAPERS = (("a4", "A4"), ("letter", Translatable("US letter")))
 SIZES = (
@@ -84,15 +98,11 @@ def page() -> str:
     start = _start(request.args.get("start", ""))
     found = list(islice(chosen.names(), start, start + MAX_LABELS + 1)) if chosen else []
     prefix = site().settings.prefix or request.url_root.rstrip("/")
-    labels = [
-        Label(
-            _parts(each.identifier, "/"),
-            cut_in_the_middle(title_of(each.metadata), format.title),
-            _parts(cut_in_the_middle(each.thing_numbers.current or "", _MOST_OF_KEY), _SIGNS),
-            _code(f"{prefix}/{each.identifier}"),
-        )
-        for each in found[:MAX_LABELS]
-    ]
+    labels = []
+    for each in found[:MAX_LABELS]:
+        key, title = format.cut(each.thing_numbers.current or "", title_of(each.metadata))
+        code = _code(f"{prefix}/{each.identifier}")
+        labels.append(Label(_parts(each.identifier, "/"), title, _parts(key, _SIGNS), code))
     used = min(max(_start(request.args.get("position", "")), 1), format.number) - 1
     places: list[Label | None] = [*[None] * (used if labels else 0), *labels]
     address = {**chosen.address(), "paper": format.paper, "size": format.size}
@@ -121,6 +131,8 @@ def cut_in_the_middle(text: str, most: int) -> str:
     """
     if len(text) <= most:
         return text
+    if most < 1:
+        return ""
     tail = most // 2 - 1
     return f"{text[: most - tail - 1].rstrip()}\u2026{text[-tail:].lstrip()}"
 
