@@ -110,12 +110,14 @@ def _redirect_to(key: str, kind: Of) -> AnyResponse:
 
 def _form(key: str, kind: Of, problems: dict[str, FieldProblem]) -> str:
     bindings = site_bindings()
-    found = bindings.store.fetch([key]).get(key) if kind == "name" else bindings.prefixes.get(key)
+    binding = bindings.store.fetch([key]).get(key) if kind == "name" else None
+    found = binding if kind == "name" else bindings.prefixes.get(key)
     recorded = found and found.hold
     return render_template(
         "desk/hold.html",
         key=key,
         kind=kind,
+        binding=binding,
         recorded=recorded,
         # A form with an error keeps its revision, so that a change meanwhile is not replaced unseen.
         revision=request.form.get("revision", found.revision if found else 0),

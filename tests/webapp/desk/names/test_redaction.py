@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,7 @@ def audit_of(desk: Desk, browser: Browser) -> str:
 
 def test_an_administrator_removes_the_texts_with_a_reason(filled: Desk, ada: Browser) -> None:
     page = ada.get(f"/desk/name/texts?name={NAME}").get_data(as_text=True)
+    assert SECRET in page
     assert "These texts are removed: the metadata, corrected, further and former numbers" in page
     # The field has the label that the desk shows.
     assert "These stay: the name, its target, its “Inventory number” as first recorded" in page
@@ -77,3 +79,16 @@ def test_only_administrators_find_and_use_the_page(filled: Desk, ada: Browser, j
 def test_a_name_that_is_not_recorded_has_no_page(filled: Desk, ada: Browser) -> None:
     assert ada.get(f"/desk/name/texts?name={NAME}9").status_code == 404
     assert ada.post("/desk/name/texts", {"name": f"{NAME}9", "reason": "No."}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("language", "label", "expected"),
+    [("en", "Reason", "Reason: the text is empty."), ("fr", "Motif", "Motif\u00a0: le texte est vide.")],
+)
+def test_the_summary_of_errors_has_the_label_of_a_field_once(
+    filled: Desk, ada: Browser, read_page: Any, language: str, label: str, expected: str
+) -> None:
+    answer = ada.post(f"/desk/name/texts?lang={language}", {"name": NAME, "reason": ""})
+    problems = read_page(answer.get_data(as_text=True)).one("section", "problems").all("li")
+    assert [" ".join(each.text.split(" ")) for each in problems] == [expected]
+    assert problems[0].one("a").text == label
