@@ -149,7 +149,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
         last.clear()
     found = 0 if reading.format == "jsonl" else reading.heading_row or headings.heading_row(first)
     named = next((row for row in first if row.number == found), Line(0, []))
-    named = Line(named.number, _headings(named, first, reading))
+    named = Line(named.number, headings_at(named, first, reading))
     samples = with_links(named.fields, [row for row in first if row.number > found])
     width = sum(map(bool, named.fields))
     end = headings.last_row([row for row in last if row.number > found], width) if reading.format != "jsonl" else 0
@@ -162,7 +162,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
     return Proposal(content, replace(reading, heading_row=found, last_row=end, columns=columns), rows)
 
 
-def _headings(named: Line, first: Sequence[Line], reading: Reading) -> list[str]:
+def headings_at(named: Line, first: Sequence[Line], reading: Reading) -> list[str]:
     """Return the headings of a row, with those that the first rows of the sheet complete."""
     # A row of a text that is longer than the headings is an error.
     rows = first if reading.format == "workbook" else [row for row in first if row.number < named.number]
@@ -303,7 +303,7 @@ def lines(
                 "table-size", Translatable("the file has more than %(number)s rows", number=most_rows), file, number
             )
         if named is None:
-            cells[:] = _headings(row, first or before, reading)
+            cells[:] = headings_at(row, first or before, reading)
             if len(cells) > MAX_COLUMNS:
                 message = Translatable(
                     "the header has %(number)s columns; at most %(most)s are allowed",

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
@@ -46,7 +46,7 @@ MAX_NUMBER = 2**31 - 1
 """The largest number of an upload."""
 
 _BLOCK = 1000
-_SEARCHED_ROWS = 30
+_SEARCHED_ROWS = 50
 _MOST_SHEETS = 20
 _DELETED_AT_ONCE = 20_000
 _COLUMNS = (
@@ -199,7 +199,7 @@ class Uploads:
         """Record the columns that an account selected for the headings of a table, in a transaction."""
         if not any(reading.columns):
             return
-        chosen = {heading: column for heading, column in zip(headings, reading.columns, strict=False) if heading}
+        chosen = {key: column for key, column in zip(_keys(headings), reading.columns, strict=False) if key}
         row = {"account": account, "prefix": reading.mint, "headings": _hash(headings)}
         same = [column_mappings.c[name] == value for name, value in row.items()]
         connection.execute(delete(column_mappings).where(*same))
@@ -242,8 +242,7 @@ class Uploads:
             return reading
         _, prefix, values, _ = next((each for each in found if each.prefix == reading.mint), found[0])
         chosen = values["columns"]
-        guessed = dict(zip(headings, reading.columns, strict=False))
-        columns = [chosen.get(heading, guessed.get(heading, "")) for heading in headings]
+        columns = [chosen.get(key, guess) for key, guess in zip_longest(_keys(headings), reading.columns, fillvalue="")]
         columns = [column if column not in columns[:place] else "" for place, column in enumerate(columns)]
         mint = reading.mint or prefix
         return replace(
@@ -294,10 +293,11 @@ class Uploads:
             with suppress(TableError):  # the next page shows the error
                 read.extend(islice(sheet.all_rows(content, replace(reading, sheet=sheet_name), name), _SEARCHED_ROWS))
             for row in read:
-                if found := known.get(_hash(row.fields)):
+                named = sheet.headings_at(row, read, reading)
+                if found := known.get(_hash(named)):
                     number = 0 if reading.format == "jsonl" else row.number
                     at = sheet.proposed_at(content, replace(reading, sheet=sheet_name, heading_row=number), name)
-                    return at._replace(reading=self._apply_stored(found, row.fields, at.reading))
+                    return at._replace(reading=self._apply_stored(found, named, at.reading))
         return proposal
 
     def delete(self, connection: Connection, number: int) -> None:
@@ -411,6 +411,22 @@ class Uploads:
         for part, outcome, number in self.accounts.read(_COUNTS, upload=upload):
             counted.setdefault(part, {})[outcome] = number
         return counted
+
+
+def _keys(headings: Sequence[str]) -> list[str]:
+    """Return the key of each column: its heading, with a number if an earlier column has it too, or "" without one.
+
+    >>> _keys(["Title", "Title", "", "Title (2)", ""])
+    ['Title', 'Title (2)', '', 'Title (2) (2)', '']
+    """
+    keys: builtins.list[str] = []
+    for heading in headings:
+        key, number = heading, 1
+        while key and key in keys:
+            number += 1
+            key = f"{heading} ({number})"
+        keys.append(key)
+    return keys
 
 
 def _hash(headings: Sequence[str]) -> str:

@@ -90,6 +90,29 @@ def test_the_columns_of_the_same_headings_are_remembered(desk: Desk, jane: Brows
     assert 'value="live" checked' in page
 
 
+def test_the_columns_of_equal_headings_are_remembered(jane: Browser, upload: Any, preview: Any) -> None:
+    table = "Inv. No.,Title,Title,,URL,URL\nA 1,Vase,Glass,x,https://m.example/1,https://rights.example/1\n"
+    chosen = {"column-1": "what", "column-2": "", "column-3": "dc.type", "column-4": "target", "column-5": ""}
+    preview(jane, table, "a.csv", **MINT, **chosen)
+    found = fields(jane.get(f"{upload(jane, table.replace('A 1', 'A 2'), 'b.csv')}/columns").text)
+    assert [found[f"column-{place}"] for place in range(6)] == ["resource", "what", "", "", "target", ""]
+
+
+def test_the_columns_below_a_merged_heading_are_remembered(jane: Browser, upload: Any, preview: Any) -> None:
+    book, content = Workbook(), io.BytesIO()
+    page = book.worksheets[0]
+    for row in (("Object", None, "Link"), ("No", "Name"), ("A 1", "Vase", "https://m.example/1")):
+        page.append(row)
+    page.merge_cells("C1:C2")
+    book.save(content)
+    chosen = {"heading_row": "2", "column-0": "resource", "column-1": "dc.type", "column-2": "target"}
+    preview(jane, content.getvalue(), "a.xlsx", **MINT, **chosen)
+    shown = jane.get(f"{upload(jane, content.getvalue(), 'b.xlsx')}/columns").text
+    found = fields(shown)
+    assert [found[f"column-{place}"] for place in range(3)] == ["resource", "dc.type", "target"]
+    assert "You read a table with these headings before" in shown
+
+
 def test_the_page_of_columns_shows_values_meanings_and_reasons(jane: Browser, upload: Any) -> None:
     table = "Inv.-Nr.;Titel;Status;Lizenz;Weblink\r\n" + "".join(
         f"K {place};Vase {place};on display;https://creativecommons.org/licenses/by/4.0/;https://m.example/{place}\r\n"
