@@ -78,7 +78,8 @@ class Translatable(str):
         text = chosen % {name: in_english(value) for name, value in values.items()}
         if is_sentence:
             begins = text[:1] if pattern.startswith("%(") else text[:1].upper()
-            text = f"{begins}{text[1:].removesuffix('.')}."
+            # A question mark of the pattern ends the sentence; one of a value can end an address.
+            text = f"{begins}{text[1:]}" if chosen.endswith("?") else f"{begins}{text[1:].removesuffix('.')}."
         self = super().__new__(cls, text)
         self.pattern = pattern
         self.values = values
@@ -91,7 +92,12 @@ class Translatable(str):
         return _restore, (type(self), self.pattern, dict(self.values), self.plural, self.is_sentence, self.context)
 
     def sentence(self) -> Self:
-        """Return the text with a full stop, and with a capital letter unless it can begin with a user's text."""
+        """Return the text with a full stop, unless it is a question, and with a capital letter, unless it can begin
+        with a user's text.
+
+        >>> Translatable("did you mean %(name)s?", name="x").sentence(), Translatable("%(url)s", url="a?").sentence()
+        ('Did you mean x?', 'a?.')
+        """
         return self._of(self.pattern, self.values, self.plural, is_sentence=True, context=self.context)
 
 

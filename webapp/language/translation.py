@@ -80,7 +80,8 @@ def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
     """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent."""
     pattern = _pattern(text)
     if text.is_sentence:
-        pattern = f"{pattern[:1].upper()}{pattern[1:].removesuffix('.')}."
+        stop = "" if pattern.endswith("?") else "."
+        pattern = f"{pattern[:1].upper()}{pattern[1:].removesuffix('.')}{stop}"
     end = 0
     for match in _PLACEHOLDER.finditer(pattern):
         if pattern[end : match.start()]:

@@ -94,6 +94,14 @@ def test_french_has_spaces_before_punctuation_between_values():
     assert shown == {"en": "x: y:", "de": "x: y:", "fr": "x\u00a0: y\u00a0:"}
 
 
+def test_a_question_has_no_full_stop():
+    pattern = "%(target)s is neither a URL nor a path that begins with /; did you mean https://%(target)s?"
+    text = Translatable(pattern, target="m.example/1").sentence()
+    for tag in ("en", "de", "fr"):
+        with current.use(tag):
+            assert translate(text).endswith("https://m.example/1\u202f?" if tag == "fr" else "https://m.example/1?")
+
+
 def test_values_have_the_formats_of_the_language():
     text = Translatable("%(day)s, %(number)s", day=date(2026, 11, 26), number=12345)
     shown: dict[str, str] = {}
