@@ -93,8 +93,9 @@ def open_accounts(url: str, *, reading: bool = False) -> Iterator[Accounts]:
         try:
             yield Accounts(bindings)
         except AccountError as error:
-            what, fix = f"{error.message} ({error.code})", ("Fix", error.fix)
-            raise CommandError(what, fix, exit_code=error.entry.exit_code) from None
+            what = f"{error.message} ({error.code})"
+            fix = f"{error.fix}, or use --force" if error.code == "account-last" else error.fix
+            raise CommandError(what, ("Fix", fix), exit_code=error.entry.exit_code) from None
 
 
 @contextmanager

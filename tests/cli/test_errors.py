@@ -43,7 +43,7 @@ FIXES: dict[BindingsUnavailable, str] = {
     NoTables("names: no tables of Ararat", "postgresql://localhost/names"): "ararat init",
     BindingsLocked("names: another writer has locked the bindings; try again later"): "try again later",
     DatabaseFull("names: the disk is full"): "free space",
-    StatementStopped("names: canceled; the limit is read_seconds"): "higher limit",
+    StatementStopped("names: canceled; the limit is read_seconds"): "request less",
     TooBroad("more than 5 names are not counted in groups"): "beginning of the names",
     OutcomeUnknown("names: closed; the answer was lost"): "read the name",
     ReadOnlyBindings("names is read-only"): "can be written",

@@ -365,7 +365,8 @@ class PostgreSQL:
             return BindingsLocked(f"{self}: {locked}")
         if isinstance(error, self._psycopg.errors.QueryCanceled):
             # The limit is ours, or one that the administrator has set for the user or the database.
-            return StatementStopped(f"{self}: {first}; the limit is read_seconds, or the statement_timeout of the user")
+            own = "" if self._read_seconds is None else "read_seconds, or "
+            return StatementStopped(f"{self}: {first}; the limit is {own}the statement_timeout of the user")
         if isinstance(error, self._psycopg.errors.DiskFull):
             return DatabaseFull(f"{self}: {first}; free space on the disk of the server")
         if isinstance(error, self._psycopg.errors.InsufficientPrivilege):

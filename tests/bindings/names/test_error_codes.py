@@ -109,3 +109,10 @@ def test_the_reports_of_imports_explain_each_code(code: str, tmp_path: Path) -> 
     assert sum(f"({code})" in line for line in lines) == 2
     assert refused.fix(code)
     assert "2" in refused._title(code, 2)
+
+
+def test_an_option_in_the_text_of_an_error_follows_its_command() -> None:
+    """The desk and the APIs show these texts, too."""
+    texts = [text for each in ERROR_CODES.values() for text in (each.title, each.expected, each.fix)]
+    commands = re.compile(r"ararat [a-z]+[^;,]*")
+    assert [text for text in texts if "--" in commands.sub("", text)] == []

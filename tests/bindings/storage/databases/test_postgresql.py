@@ -194,6 +194,9 @@ def test_a_statement_at_the_limit_is_no_outage_and_a_command_has_no_limit(
     entry = broad.value.entry
     assert (broad.value.code, entry.status, entry.retry_after, entry.exit_code) == ("too-broad", 422, None, 2)
     unlimited = cast(DatabaseStore, open_store(url, read_seconds=None).store)
+    # A command has no such setting.
+    stopped_by_server = unlimited._database.unavailable(psycopg.errors.QueryCanceled("canceled"))
+    assert str(stopped_by_server).endswith("canceled; the limit is the statement_timeout of the user")
     assert unlimited._rows("SELECT 'yes' FROM pg_sleep(1)", ()) == [("yes",)]
     assert unlimited._rows("SHOW default_transaction_read_only", ()) == [("on",)]
 
