@@ -39,7 +39,8 @@ _ENDED = ("done", "failed", "cancelled")
 _BYTES = "application/octet-stream"
 # A front server that compresses an answer changes its entity tag (RFC 9110, section 8.8.3.3), and no change matches it.
 _UNCHANGED = {"Accept-Encoding": "identity"}
-_TABLES = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".jsonl": "application/jsonl"}
+_TABLES = {".csv": "text/csv", ".tsv": "text/tab-separated-values"}
+_TABLES |= dict.fromkeys((".jsonl", ".ndjson"), "application/jsonl")
 
 
 class Numbers(TypedDict, total=False):

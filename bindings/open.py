@@ -68,10 +68,10 @@ def open_bindings(
     a site starts without it. The reason is logged, every method raises :class:`BindingsUnavailable`, and opening is
     tried again. :meth:`Bindings.open` raises the reason.
 
-    >>> open_bindings("bindings")
+    >>> open_bindings("bindings")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ararat.bindings.names.errors.BindingError: bindings is not the name of a database (database-url)
-    expected sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot (Ararat)
+    expected sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, ... (Ararat)
     """
     bindings = bindings_at(
         url_or_path,
@@ -202,6 +202,17 @@ def table_file(url_or_path: str | Path) -> Path | None:
     from .tables.text_tables import SUFFIXES
 
     return Path(url_or_path) if suffix in SUFFIXES else None
+
+
+def is_store_file(path: str | Path) -> bool:
+    """Return whether the name of a file ends as that of a database, a table file or a snapshot.
+
+    >>> is_store_file("names.NDJSON"), is_store_file("names.sqlite3"), is_store_file("names.txt")
+    (True, True, False)
+    """
+    from .tables.text_tables import SUFFIXES
+
+    return Path(path).suffix.lower() in (*DATABASE_SUFFIXES, SNAPSHOT_SUFFIX, *SUFFIXES)
 
 
 def may_have_password(url_or_path: str | Path) -> bool:

@@ -71,8 +71,8 @@ def _database_option(*, required: bool) -> Callable[..., Any]:
         required=required,
         envvar="ARARAT_DATABASE",
         show_envvar=True,
-        help="The store of the bindings: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite or .db. "
-        "A .csv, .tsv, .jsonl or .snapshot file can only be read.",
+        help="The store of the bindings: postgresql://..., sqlite:///FILE, or a file that ends in .sqlite, .sqlite3 "
+        "or .db. A .csv, .tsv, .jsonl, .ndjson or .snapshot file can only be read.",
     )
 
 

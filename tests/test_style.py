@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ararat import client
+from ararat.bindings.open import DATABASE_SUFFIXES
+from ararat.bindings.tables.text_tables import SUFFIXES
 from tests.docstrings import repetitions
 from tests.packages import ROOT, nodes, parsed, read, tracked, walk
 
@@ -298,6 +301,17 @@ def test_no_text_of_the_library_has_an_option_of_the_command_line():
             strings = (each for each in texts if isinstance(each.value, str))
             found += [f"{name}:{each.lineno}" for each in strings if re.search(r"\s\S*--[a-z]", str(each.value))]
     assert found == []
+
+
+def test_each_list_of_the_endings_of_table_files_has_all_of_them():
+    texts = [str(each.value) for name in MODULES for each in nodes(ROOT / name) if isinstance(each, ast.Constant)]
+    texts += [line for name in (*TEXTS, *PAGES) for line in read(ROOT / name).splitlines()]
+    lists = [text for text in texts if ".csv" in text and ".tsv" in text]
+    assert len(lists) >= 6
+    assert [text for text in lists if any(ending not in text for ending in SUFFIXES)] == []
+    stores = [text for text in lists if ".sqlite" in text and ".snapshot" in text]
+    assert [text for text in stores if any(ending not in text for ending in DATABASE_SUFFIXES)] == []
+    assert client._TABLES.keys() == SUFFIXES.keys()
 
 
 def test_no_sentence_of_a_docstring_repeats_a_name():

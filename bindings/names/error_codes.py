@@ -261,7 +261,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("mint-under-rule", "a rule already answers for all names of this shoulder", "a shoulder without a rule, or ararat mint --under-rule (in Python, under_rule=True)", about="shoulder"),
     ErrorCode("names-exhausted", "there are not enough unused names of this length", "a longer name, or another shoulder", about="length"),
     # Databases
-    ErrorCode("database-url", "this is not the address of a database", "sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot", about="url"),
+    ErrorCode("database-url", "this is not the address of a database", "sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .sqlite3, .db, .csv, .tsv, .jsonl, .ndjson or .snapshot", about="url"),
     ErrorCode("database-missing", "the file of the database or table does not exist", "an existing file; create=True creates a database, and missing_ok=True starts without it", about="url"),
     ErrorCode("database-in-memory", "threads and processes cannot share a database in memory, and it is lost when they end", "a file", about="url"),
     ErrorCode("driver-missing", "the driver for PostgreSQL is not installed", "pip install 'ararat[postgres]'", about="url"),

@@ -117,7 +117,8 @@ def export_command(
     suffix = Path(file).suffix
     if suffix.lower() in _OTHER_FORMATS and not (edge or history or format):
         raise click.UsageError(
-            f"{suffix} is not a format of export: end the name of FILE with .csv, .tsv or .jsonl, or pass --format"
+            f"{suffix} is not a format of export: end the name of FILE with .csv, .tsv, .jsonl or .ndjson, "
+            "or pass --format"
         )
     settings = edge_settings(prefix, edge) if edge is not None else None
 

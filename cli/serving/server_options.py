@@ -80,7 +80,7 @@ SERVER_OPTIONS: Final = (
         parameter="table",
         metavar="FILE",
         text="Serve the bindings of a CSV, TSV or JSON Lines file, and read it again when it changes. "
-        "--database also accepts a file that ends in .csv, .tsv or .jsonl.",
+        "--database also accepts a file that ends in .csv, .tsv, .jsonl or .ndjson.",
     ),
     ServerOption(
         name="--state",

@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 
 import click
 
+from ...bindings.open import is_store_file
 from ...identifiers.text import display
 from ...middleware.http.expected_answers import FOUND, AnswerFault, ExpectedAnswer, answer_of, fault, path_of
 from ...middleware.resolution.destination import answer_for
@@ -23,7 +24,6 @@ from ..progress import Progress
 from .junit import JUnitCase, write_junit
 from .requests import UNREACHABLE, RunningSite, unavailable
 
-_TABLES = (".csv", ".tsv", ".jsonl", ".snapshot", ".sqlite", ".db")
 _REASONS = "application/problem+json, */*;q=0.1"
 _WIDTH = 8
 
@@ -71,7 +71,7 @@ def expected_names(
     file: str | None, database: str | None, open_files: ExitStack
 ) -> Iterator[tuple[str, ExpectedAnswer]]:
     """Yield each name of a table, or of a database, with its expected answer."""
-    if file is not None and not file.lower().endswith(_TABLES):
+    if file is not None and not is_store_file(file):
         for line in streams.lines(file):
             if text := line.text.strip():
                 yield text, ExpectedAnswer(FOUND)
