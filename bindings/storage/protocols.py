@@ -164,8 +164,10 @@ class Database(ReadableDatabase, Protocol):
         """Prepare an existing database for changes: turn on the write-ahead log of SQLite."""
         ...
 
-    def require_writable(self) -> None:
-        """Raise :class:`ReadOnlyBindings` if this process has no permission to write the file. A server checks it."""
+    def require_writable(self, *, creating: bool = False) -> None:
+        """Raise :class:`ReadOnlyBindings` if this process has no permission to write the file. With ``creating``, a
+        file that does not exist needs only a folder in which it can be created. A server checks the permission.
+        """
         ...
 
     def connect_for_snapshot(self) -> Connection:

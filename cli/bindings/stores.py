@@ -196,8 +196,8 @@ def is_new(url: str) -> bool:
 
 
 def has_no_tables(url: str) -> bool:
-    """Return whether ``url`` names a database without tables, also one that does not exist.
-    Raises :class:`~ararat.cli.errors.CommandError` for a database of another program.
+    """Return whether ``url`` names a database without tables, also one that does not exist. Raises
+    :class:`~ararat.cli.errors.CommandError` for a database of another program, and for one that cannot be created.
     """
     from ...bindings.open import database_at, table_file
     from ...bindings.storage.store import has_tables
@@ -209,4 +209,6 @@ def has_no_tables(url: str) -> bool:
             from ...bindings.storage.writing.creation import require_no_tables
 
             require_no_tables(database)
+        # A dry run refuses what the run would refuse.
+        database.require_writable(creating=True)
         return True

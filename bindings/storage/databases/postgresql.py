@@ -353,7 +353,7 @@ class PostgreSQL:
     def prepare(self) -> None:
         """Do nothing: the administrator prepares a PostgreSQL server for changes."""
 
-    def require_writable(self) -> None:
+    def require_writable(self, *, creating: bool = False) -> None:
         """Do nothing: the server checks the permissions of each statement."""
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:

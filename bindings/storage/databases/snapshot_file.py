@@ -65,7 +65,7 @@ class SnapshotFile(SQLite):
     def prepare(self) -> None:
         """Do nothing: a snapshot file is never changed, so it needs no preparation for changes."""
 
-    def require_writable(self) -> None:
+    def require_writable(self, *, creating: bool = False) -> None:
         """Raise :class:`ReadOnlyBindings`: a snapshot file is never changed."""
         raise ReadOnlyBindings(f"{self} is a snapshot, which is never changed; change the database that it was made of")
 

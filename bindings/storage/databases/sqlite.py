@@ -388,9 +388,11 @@ class SQLite:
             raise BindingsUnavailable(f"{self}: this file system does not support a write-ahead log; use a local disk")
         self._logged = file_stat.st_dev, file_stat.st_ino
 
-    def require_writable(self) -> None:
-        """Raise :class:`ReadOnlyBindings` if this process has no permission to write the SQLite file or its log."""
-        self._require_permissions(creating=False)
+    def require_writable(self, *, creating: bool = False) -> None:
+        """Raise :class:`ReadOnlyBindings` if this process has no permission to write the SQLite file or its log. With
+        ``creating``, the file can be missing.
+        """
+        self._require_permissions(creating=creating)
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:

@@ -203,6 +203,22 @@ def test_a_dry_run_refuses_the_database_of_another_program(
     assert "foreign-database" in result.stderr
 
 
+@pytest.mark.parametrize("command", ["import", "copy"])
+@pytest.mark.parametrize("store", ["names.csv", "names.ndjson", "names.snapshot", "none.csv", "none/names.sqlite"])
+def test_a_dry_run_refuses_a_store_that_the_run_refuses(
+    bound: Callable[..., Result], database: Path, tmp_path: Path, store: str, command: str
+) -> None:
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x,/x\n")
+    (tmp_path / "names.ndjson").write_text('{"identifier": "ark:12345/x", "target": "/x"}\n')
+    assert bound("snapshot", str(tmp_path / "names.snapshot")).exit_code == 0
+    place = str(tmp_path / store)
+    given = ["copy", str(database), place] if command == "copy" else ["import", "-", "--database", place]
+    run, dry = (bound(*given, *option, given=TABLE) for option in ([], ["--dry-run"]))
+    assert run.exit_code == dry.exit_code != 0
+    assert unwrapped(run.stderr) == unwrapped(dry.stderr)
+    assert not (tmp_path / "none").exists()
+
+
 def test_the_encoding_and_the_separator_are_reported(ararat: Callable[..., Result]) -> None:
     result = ararat("import", "--dry-run", *MAPPED, "-", given=EXCEL)
     assert result.exit_code == 1
