@@ -95,6 +95,11 @@ class Listing:
         return sum(row.repeated for row in self.rows)
 
     @property
+    def has_equivalents(self) -> bool:
+        """Whether identifiers in the list are equivalent, but written differently."""
+        return any(row.first is not None and not row.repeated for row in self.rows)
+
+    @property
     def has_links(self) -> bool:
         """Whether the rows have facts about links of this site, or links at different hosts."""
         links = {row.link for row in self.rows} - {""}

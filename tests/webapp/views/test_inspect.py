@@ -569,6 +569,16 @@ def test_a_line_of_a_long_list_has_at_most_300_bytes(client):
     assert (size(600) - size(400)) / 200 <= 300
 
 
+def test_a_duplicate_costs_the_other_lines_of_a_list_nothing(client, read_page):
+    kinds = ["ark:/12345/x{}", "urn:nbn:de:101:1-2020{}", "https://n2t.net/ark:/12148/btv{}", "ark:12345/x{}%zz"]
+    lines = [kinds[number % 4].format(number) for number in range(200)]
+    pages = [client.post("/", data={"q": "\n".join([*lines, each])}).text for each in ("ark:/12345/y", lines[0])]
+    assert abs(len(pages[1]) - len(pages[0])) < 1024
+    last = read_page(pages[1]).one("div", "list").one("tbody").all("tr")[-1]
+    assert last.one("small").text.split() == ["1", "duplicate"]
+    assert last.one("small").one("a").attributes["href"] == "#n1"
+
+
 def test_a_list_has_the_columns_of_its_values_only(answer):
     def headings(text: str) -> list[str]:
         return [each.text.strip() for each in answer(text).one("div", "list").one("thead").all("th")]
