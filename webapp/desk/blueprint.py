@@ -141,6 +141,12 @@ def caller() -> Caller:
     return g.get(_G)
 
 
+def read_revision() -> int:
+    """Return the revision in the form of the request, for which its page was made. It is 0 if it is not a number."""
+    text = request.form.get("revision", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
 def see_other(endpoint: str, **values: object) -> AnyResponse:
     """Return a redirect (303) to the page ``endpoint`` after a form. ``values`` are for its path or query string."""
     return redirect(url(endpoint, **values), HTTPStatus.SEE_OTHER)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from flask import request
 from werkzeug.datastructures import MultiDict
 
 from ...bindings.names.errors import BindingsUnavailable, CatalogueError
@@ -45,12 +44,6 @@ _LABELS: Final[Mapping[str, str]] = {
     "time_zone": Translatable("Time zone"),
 }
 _OF_METADATA = ("m.", "erc.")
-
-
-def read_revision() -> int:
-    """Return the revision in the form of the request, for which its page was made. It is 0 if it is not a number."""
-    text = request.form.get("revision", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def field_label(field: str) -> str:

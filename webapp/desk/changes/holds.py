@@ -16,8 +16,8 @@ from ...config import site_bindings, url
 from ...management import Forbidden, holds
 from ...management.permissions import require_granted
 from .. import dates, exports, messages
-from ..blueprint import blueprint, caller, see_other
-from ..forms import FieldProblem, read_revision
+from ..blueprint import blueprint, caller, read_revision, see_other
+from ..forms import FieldProblem
 
 _COLUMNS = ("name", "prefix", "until", "reason", "since", "actor", "current")
 

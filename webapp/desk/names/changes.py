@@ -29,8 +29,8 @@ from ...management import Fields, Forbidden, Missing, Stale, bulk, reading
 from ...management.acting import acting, change_name
 from ...management.permissions import require_administrator, require_granted
 from .. import before_public, messages
-from ..blueprint import blueprint, caller, see_other
-from ..forms import FieldProblem, field_label, read_revision
+from ..blueprint import blueprint, caller, read_revision, see_other
+from ..forms import FieldProblem, field_label
 from . import forms
 from .history import changes_of, differences
 from .new import put_done
