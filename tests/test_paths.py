@@ -25,8 +25,10 @@ import pytest
 from werkzeug.test import Client
 
 import ararat
+from ararat.bindings import rule_cache
 from ararat.identifiers import parse
 from ararat.middleware import Bindings, ResolverMiddleware, import_table, open_bindings
+from ararat.middleware.http import redirect_cache
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from tests.packages import PACKAGES
@@ -181,7 +183,10 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path, monkeypatch) -> Iterator[Site]:
+    # A walk of a busy machine takes longer than these caches last, and then each would look for changes.
+    monkeypatch.setattr(redirect_cache, "LOCAL_SECONDS", 3600.0)
+    monkeypatch.setattr(rule_cache, "SECONDS_HELD", 3600.0)
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
         yield Site(tmp_path, bindings)
 
