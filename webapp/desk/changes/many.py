@@ -152,6 +152,7 @@ def _page(job: Job, asked: before_public.Question | None = None) -> str:
         effects=[_show_effect(each) for each in result["effects"]],
         changed=sum(result["counts"].values()),
         operation=operation,
+        running=None if job.is_finished else current_imports().jobs.operation_of(job),
     )
 
 

@@ -120,6 +120,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         code=code,
         text=text,
         operation=_operation(result.get("operation")),
+        running=None if job.is_finished else current_imports().jobs.operation_of(job),
         has_names=is_imported,
         is_of_texts=(is_imported or can_correct) and _is_of_texts(known, sum(counts.values()), is_imported=is_imported),
         late=result.get("refusals", 0) if is_imported else 0,

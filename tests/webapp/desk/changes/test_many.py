@@ -147,6 +147,27 @@ def test_an_operation_that_has_not_ended_is_stopped_on_its_page(desk, jane, ada,
     assert desk.bindings.list_operations()[1].undone_by == 2
 
 
+def test_a_running_change_is_stopped_on_the_page_that_shows_its_progress(desk, jane, monkeypatch):
+    monkeypatch.setattr(pace, "BLOCK", 1)
+    other, pages = desk.signed_in("jane"), []
+    _, checked = finished(jane, jane.post("/desk/moves", MOVE))
+    running = f"/desk/many/{int(checked.rpartition('/')[2]) + 1}"
+
+    def rest(self):
+        if desk.bindings.list_operations() and not pages:
+            pages.append(other.get(running).text)
+            [button] = re.findall(r'action="(/desk/changes/1/stop)"', pages[0])
+            pages.append(other.post(button).headers["Location"])
+
+    monkeypatch.setattr(pace.BlockPace, "rest", rest)
+    text, path = finished(jane, jane.post(checked, {"skip": "1"}))
+    assert path == running
+    assert pages[1] == "/desk/changes/1"
+    assert "Operation 1 changed 1 name, and can be undone" in text
+    assert "Stop the operation" not in text
+    assert [each.names for each in desk.bindings.list_operations()] == [1]
+
+
 def test_a_check_whose_texts_were_deleted_changes_nothing(desk, jane):
     _, path = finished(jane, jane.post("/desk/moves", MOVE))
     later = desk.bindings.now() + COPIES_KEPT + timedelta(hours=1)

@@ -59,6 +59,31 @@ def test_a_row_that_is_refused_while_the_others_are_written_is_shown(
     assert "Undo operation" in jane.get(undo).text
 
 
+def test_a_running_import_is_stopped_on_the_page_that_shows_its_progress(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "BLOCK", 2)
+    rows = "".join(f"ark:12345/x5s{number},https://example.org/{number}\n" for number in range(5))
+    path, page = preview(jane, f"identifier,target\n{rows}")
+    assert "Stop the operation" not in page
+    other = desk.signed_in("jane")
+    stopped: list[str] = []
+
+    def rest(self: Any) -> None:
+        if desk.bindings.list_operations() and not stopped:
+            stopped.extend(re.findall(r'action="(/desk/changes/1/stop)"', other.get(path).text))
+            assert other.post(stopped[0]).status_code == 303
+
+    monkeypatch.setattr(pace.BlockPace, "rest", rest)
+    page = " ".join(import_all(jane, path).split())
+    assert stopped == ["/desk/changes/1/stop"]
+    assert "The import ended. The rows before are imported." in page
+    assert "Stop the operation" not in page
+    assert len(desk.bindings.list_names().names) == 2
+    [undo] = re.findall(r'href="(/desk/changes/\d+/undo)"', page)[:1]
+    assert "Undo operation" in jane.get(undo).text
+
+
 def test_a_change_of_another_value_does_not_stop_the_import(
     desk: Desk, jane: Browser, preview: Any, import_all: Any
 ) -> None:
