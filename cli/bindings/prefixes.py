@@ -48,7 +48,7 @@ def _text_options(command: Callable[..., int]) -> Callable[..., int]:
 @actor_option
 @test_naans_option
 @database_option
-def set_command(prefix: str, ask: bool, actor: Actor, database: str, **texts: str | None) -> int:
+def set_command(prefix: str, ask: bool, actor: Actor, database: str, **texts: Any) -> int:
     """Record texts about PREFIX: a NAAN or a shoulder, such as 12345 or ark:12345/x5, or the beginning of URNs, such as
     urn:nbn:se:uu:.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from werkzeug.test import Client
@@ -41,7 +42,7 @@ SENTENCE = f"Please use the persistent identifier {NAME} to reference this page.
     ],
 )
 def test_only_a_promise_asks_to_cite_the_name(
-    record_of_naan: dict[str, str], metadata: dict[str, str], is_promised: bool, bindings: Bindings
+    record_of_naan: dict[str, Any], metadata: dict[str, str], is_promised: bool, bindings: Bindings
 ) -> None:
     bindings.bind(NAME, "https://example.org/5", metadata=metadata)
     if record_of_naan:

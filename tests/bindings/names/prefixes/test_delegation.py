@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,13 @@ def test_a_retired_prefix_stays_retired(bindings: Bindings) -> None:
 
 
 def test_the_history_has_all_fields(bindings: Bindings) -> None:
-    texts = {"who": "Library", "state": "delegated", "resolver": LOWER, "minter": MINTER, "about": f"{LOWER}/about"}
+    texts: dict[str, Any] = {
+        "who": "Library",
+        "state": "delegated",
+        "resolver": LOWER,
+        "minter": MINTER,
+        "about": f"{LOWER}/about",
+    }
     bindings.prefixes.set("12345/x5", **texts)
     row = bindings.prefixes.list()[0]
     assert row.texts == texts
