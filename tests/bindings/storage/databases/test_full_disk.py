@@ -183,13 +183,30 @@ def test_a_table_that_does_not_fit_leaves_the_disk_as_it_was(
     assert bindings.lookup(NAME) is not None
     free = os.statvfs(small_disk).f_bavail
     with pytest.raises(BindingsUnavailable, match="free space on its disk"):
-        import_table(bindings, table_of(tmp_path, 60_000))
+        import_table(bindings, table_of(tmp_path, 60_000), atomic=True)
     assert os.statvfs(small_disk).f_bavail > free * 0.9
     assert bindings.bind("ark:12345/x5b", "https://example.org/b") == "bound"
     # A process that starts while the disk is full serves the names.
     bindings.close()
     fill(small_disk / "rest")
     assert open_store(place, create=False).lookup("ark:12345/x5b") is not None
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a disk")
+def test_a_table_that_does_not_fit_leaves_whole_blocks_that_are_served(
+    file: Path, small_disk: Path, tmp_path: Path, open_store: Callable[..., Bindings]
+) -> None:
+    place = small_disk / "bindings.sqlite"
+    shutil.copy(file, place)
+    bindings = open_store(place, create=False)
+    with pytest.raises(BindingsUnavailable, match="free space on its disk"):
+        import_table(bindings, table_of(tmp_path, 60_000))
+    written = bindings.count().number - 1
+    assert (written > 0, written % 1000) == (True, 0)
+    for each in (bindings, open_store(place, create=False)):
+        assert each.lookup(f"ark:12345/x5r{written - 1}") is not None
+        assert each.lookup(f"ark:12345/x5r{written}") is None
 
 
 @pytest.mark.long
