@@ -81,6 +81,8 @@ def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
         pool_use_lifo=True,
         paramstyle="format",
         hide_parameters=True,
+        # The cursor of psycopg forgets the number of inserted rows when SQLAlchemy closes it.
+        execution_options={"preserve_rowcount": True},
     )
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "checkout", _require_usable)

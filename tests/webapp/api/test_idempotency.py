@@ -151,6 +151,7 @@ def test_concurrent_requests_with_one_key_are_carried_out_once(curator, bindings
     assert bindings.count().number == 1
 
 
+@pytest.mark.both_stores
 def test_nothing_is_written_if_the_key_was_used_during_the_change(curator, bindings, rows, monkeypatch):
     """The other request commits between the first check of the key and the transaction."""
     earlier = idempotency.OneRequest.earlier_reply
