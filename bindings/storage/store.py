@@ -270,8 +270,8 @@ class DatabaseStore:
         """Return the current rows of a query. A standby server can be some seconds old, so its rows are read again from
         the primary server, or on the connection ``within``.
 
-        The first column must not be null. Pass the same object for the same query: it is compiled once. ``values`` are
-        those of its parameters. Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
+        Pass the same object for the same query: it is compiled once. ``values`` are those of its parameters. Raises
+        :class:`BindingsUnavailable` if the primary server cannot be reached.
         """
         if query not in self._compiled:
             compiled = query.compile(dialect=self._database.engine.dialect)
@@ -286,7 +286,7 @@ class DatabaseStore:
             return self._rows(text, parameters)
         text = (
             f"SELECT server.is_standby, found.* FROM (SELECT {self._database.is_standby_sql} AS is_standby) AS server "  # noqa: S608
-            f"LEFT JOIN ({text}) AS found ON TRUE"
+            f"LEFT JOIN (SELECT TRUE AS is_found, given.* FROM ({text}) AS given) AS found ON TRUE"
         )
         rows: Sequence[Any] = self._rows(text, parameters)
         if rows[0][0]:
@@ -294,7 +294,7 @@ class DatabaseStore:
                 rows = transaction.connection.exec_driver_sql(text, parameters).all()
             if rows[0][0]:
                 raise BindingsUnavailable(f"{self} is a standby, whose data can be old; name the primary server")
-        return [tuple(row[1:]) for row in rows if row[1] is not None]
+        return [tuple(row[2:]) for row in rows if row[1]]
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         return self.lists.operations(self._rows_of_list, before, limit)

@@ -296,6 +296,7 @@ MUSEUM = "Liste;;\r\n\r\nInventarnummer;Titel;Weblink\r\nINV 1;Gro\u00dfe Glocke
 MINT = "?mint=ark:12345/x5&key=Inventarnummer"
 
 
+@pytest.mark.both_stores
 def test_a_table_of_a_museum_comes_back_with_names(curator, bindings):
     """The encoding, separator, heading row and columns are proposed, as by the command."""
     table = MUSEUM.encode("windows-1252")
