@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import psycopg
 import pytest
 
 from ararat.bindings.collection import Bindings
@@ -220,13 +219,9 @@ def test_a_stopped_process_of_the_server_holds_no_change_and_no_publication(
     stopped: list[int] = []
 
     def stop_the_idle_process() -> None:
-        with psycopg.connect(url) as connection:
-            query = (
-                "SELECT pid FROM pg_stat_activity WHERE application_name = 'ararat' AND query = 'COMMIT' "
-                "AND datname = current_database()"
-            )
-            processes = {process for (process,) in connection.execute(query).fetchall()} - {*stopped}
-            [process] = processes
+        # The next transaction uses the connection that was used last.
+        with bindings.store.transaction() as transaction:
+            process = transaction.connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         os.kill(process, signal.SIGSTOP)
         stopped.append(process)
 
