@@ -158,6 +158,12 @@ def test_every_operation_returns_a_class(origin: tuple[str, str], folder: Path, 
     assert call("imports.get_imported_table", job.number, status=404).code == "not-found"
     assert call("operations.stop_operation", 1).number == 1
     assert call("operations.resume_operation", 1).number == 1
+    for place, ended_job in (
+        ("imports.resume_import", job),
+        ("changes.resume_change", change),
+        ("exports.resume_export", export),
+    ):
+        assert call(place, ended_job.number).state == "done"
     operations = {each["operationId"] for methods in openapi.PATHS.values() for each in methods.values()}
     assert len(called) == len(operations)
 
