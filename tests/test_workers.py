@@ -41,7 +41,7 @@ def test_after(): pass
     "test_fails.py": """\
 import time, pytest
 
-@pytest.mark.timeout(0.2)
+@pytest.mark.timeout(0.2, func_only=True)
 def test_hangs():
     print("printed before")
     time.sleep(30)

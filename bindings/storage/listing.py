@@ -203,11 +203,19 @@ def change_time(now: str, table: str = "") -> str:
 class Lists:
     """Queries for lists and counts of names in a database."""
 
-    def __init__(self, dialect_name: str, clock: Clock = utc_now, limits: SearchLimits = SearchLimits()) -> None:  # noqa: B008  it cannot be changed
+    def __init__(
+        self,
+        dialect_name: str,
+        clock: Clock = utc_now,
+        limits: SearchLimits = SearchLimits(),  # noqa: B008  it cannot be changed
+        *,
+        has_row_numbers: bool = True,
+    ) -> None:
         self._clock = clock
         self._limits = limits
         self._dialect = Dialect(dialect_name)
         self._is_sqlite = self._dialect.is_sqlite
+        self._has_row_numbers = self._is_sqlite and has_row_numbers
         self.marked = self._dialect.set_placeholders
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
         # A list of the names of an owner reads the table of events, too.
@@ -590,7 +598,7 @@ class Lists:
         """Return the numbers up to which the names with conditions are few."""
         # A word or owner gives keys. To find a row by its key takes twice as long as by its number.
         names, matches = self._few_names, _FEW_MATCHES
-        if self._is_sqlite and any(each.name in _MATCHED for each in every):
+        if self._has_row_numbers and any(each.name in _MATCHED for each in every):
             # With more matches, fewer names fill a page in the order of all names than are sorted here.
             matches = max(matches, isqrt(100 * (read(_LAST_ROW, ())[0][0] or 0)))
         most = {each.name: min(names, matches) if each.name in _MATCHED else names for each in every}
@@ -638,7 +646,7 @@ class Lists:
             text = self.marked(f"{within('bindings.key', 'bindings')} LIMIT ?")
             keys = [str(key) for (key,) in read(text, [*values, most + 1])]
             return len(keys), SqlCondition("bindings.key = ANY(?)", (keys,))
-        column = "bindings.key" if by_key or not self._is_sqlite else "bindings.rowid"
+        column = "bindings.key" if by_key or not self._has_row_numbers else "bindings.rowid"
         tables, found, counted = "bindings", column, "bindings"
         if each.name == "owner":
             column, tables, found, counted = "bindings.key", _FIRST_EVENTS, "first.key", _FIRST_EVENTS

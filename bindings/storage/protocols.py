@@ -119,6 +119,11 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     @property
+    def has_row_numbers(self) -> bool:
+        """Whether the names have the row numbers of SQLite."""
+        ...
+
+    @property
     def has_traces(self) -> bool:
         """Whether it has the table of the last traces of targets. A snapshot has none."""
         ...

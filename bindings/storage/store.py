@@ -97,7 +97,7 @@ class DatabaseStore:
         # Editors must see what they have just written, also if visitors are answered by a standby.
         self._primary = database.primary()
         self._current = None if self._primary is None else Readers(self._primary, self._verify)
-        self.lists = Lists(database.dialect_name, clock, limits)
+        self.lists = Lists(database.dialect_name, clock, limits, has_row_numbers=database.has_row_numbers)
         self._inserts: Inserts | None = None
         self._compiled: dict[SelectBase, tuple[str, Sequence[str], Mapping[str, Any]]] = {}
         self._closed = False

@@ -98,6 +98,7 @@ class PostgreSQL:
     dialect_name = "postgresql"
     version = VERSION
     has_traces = True
+    has_row_numbers = False
     # PostgreSQL allows 100 connections by default. Eight processes leave some for writers and other programs.
     most_readers = 8
     # The result of the last ANALYZE or autovacuum of the table or its partitions.

@@ -32,6 +32,7 @@ class SnapshotFile(SQLite):
     """A file of ``ararat snapshot`` (:class:`.protocols.Database`). ``str()`` returns its URL."""
 
     has_traces = False
+    has_row_numbers = False
     estimate_sql = f"SELECT value FROM ararat WHERE name = '{NAMES}'"  # noqa: S608 - a constant
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:

@@ -99,6 +99,7 @@ class SQLite:
     most_readers = 32
     dialect_name = "sqlite"
     has_traces = True
+    has_row_numbers = True
     # Only reserved names are deleted, so the last row ID is almost the number of rows.
     estimate_sql = "SELECT max(rowid) FROM bindings"
     # BEGIN IMMEDIATE locks out other writers.

@@ -280,7 +280,7 @@ def run_plan(bindings: Bindings, plan: Plan) -> None:
         (lambda: edits.hold("soon", "a claim"), "hold-until"),
         (lambda: edits.hold("2999-01-01", ""), "hold-reason"),
         (lambda: edits.withdraw(successor="ark:"), "no-naan"),
-        (lambda: edits.withdraw(successor="junk"), "target-relative"),
+        (lambda: edits.withdraw(successor="junk"), "successor-text"),
     ],
 )
 def test_a_wrong_operation_is_refused(make: Callable[[], Plan], code: str) -> None:

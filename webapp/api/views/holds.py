@@ -11,6 +11,7 @@ from ....bindings.holding import Of
 from ....bindings.names.binding import rfc3339
 from ....bindings.names.prefixes.holds import read_end
 from ...accounts.identify import accounts
+from ...config import site_bindings
 from ...management import holds
 from ...responses import as_json
 from .. import bodies, parameters
@@ -56,4 +57,4 @@ def _expected(of: str, kind: Of) -> int | None:
     """Return the revision that the preconditions permit of the name or the record of the prefix (:mod:`.names`)."""
     if kind == "name":
         return expected_revision(of)
-    return expected_revision_of_prefix(of, read_bindings().prefixes.get(of))
+    return expected_revision_of_prefix(of, site_bindings().prefixes.get(of))
