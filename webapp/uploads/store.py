@@ -420,12 +420,16 @@ def _keys(headings: Sequence[str]) -> list[str]:
     ['Title', 'Title (2)', '', 'Title (2) (2)', '']
     """
     keys: builtins.list[str] = []
+    used: set[str] = set()
+    numbers: Counter[str] = Counter()
     for heading in headings:
-        key, number = heading, 1
-        while key and key in keys:
-            number += 1
-            key = f"{heading} ({number})"
+        key = heading
+        while key in used:
+            numbers[heading] += 1
+            key = f"{heading} ({numbers[heading] + 1})"
         keys.append(key)
+        if key:
+            used.add(key)
     return keys
 
 
