@@ -313,6 +313,31 @@ def test_a_remembered_password_is_not_locked_by_the_failures_of_others(accounts,
         sign_in(accounts, "jane", PASSWORD, "203.0.113.9")
 
 
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_an_attempt_that_is_just_written_is_counted_once(accounts, jane, monkeypatch):
+    committed, may_end = threading.Event(), threading.Event()
+    write = accounts.run_in_transaction
+
+    def slow(change):
+        write(change)
+        committed.set()
+        may_end.wait(5)
+
+    limited = attempts.Attempts(accounts, "jane", HOME)
+    for _ in range(attempts.OF_BOTH - 2):
+        limited.count()
+    monkeypatch.setattr(accounts, "run_in_transaction", slow)
+    limited.write_later()
+    assert committed.wait(5)
+    # The attempts are in the database and in the memory.
+    threading.Timer(0.05, may_end.set).start()
+    limited.require_allowed()
+    limited.count()
+    limited.count()
+    with pytest.raises(TooManyAttempts):
+        limited.require_allowed()
+
+
 @pytest.mark.usefixtures("low_limits")
 def test_an_address_that_signed_in_before_is_not_locked_by_the_failures_of_others(accounts, jane, clock):
     assert sign_in(accounts, "jane", PASSWORD, HOME)

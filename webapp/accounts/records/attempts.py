@@ -128,14 +128,17 @@ class Attempts:
         self._unwritten.write(is_waiting=False)
 
     def _decide(self, decide: Callable[[list[tuple[Any, ...]], dict[Pair, int], datetime], None]) -> None:
+        end = time.monotonic() + WAIT_SECONDS
         while True:
             generation = self._unwritten.generation
             rows = self._accounts.read(_COUNTED, key=self._pair[0], client=self._client, known=self._known[0])
             with self._unwritten.lock:
-                # What another thread has written in the meantime is neither in these rows nor in the memory.
-                if self._unwritten.generation == generation:
+                # What another thread has written in the meantime is neither in these rows nor in the memory. What it
+                # writes now can be in both: then an attempt would be refused that is not counted.
+                if self._unwritten.generation == generation and self._unwritten.is_settled(end):
                     decide(rows, self._unwritten.counts(), self._accounts.bindings.now())
                     return
+            self._unwritten.settle(end)
 
     def _require(
         self, rows: Iterable[tuple[Any, ...]], pending: dict[Pair, int], now: datetime, *, is_right: bool = False
@@ -180,6 +183,20 @@ class Unwritten:
         self._thread: threading.Thread | None = None
         self._is_late = False
         self._written = threading.Event()
+        self._running: threading.Event | None = None
+
+    def is_settled(self, end: float) -> bool:
+        """Return whether no attempt is being written, or it takes longer than until ``end``, a time of
+        :func:`time.monotonic`, or the database is known to be locked. The caller holds the lock.
+        """
+        return self._running is None or self._is_late or time.monotonic() >= end
+
+    def settle(self, end: float) -> None:
+        """Wait until the attempts that are being written are in the database, at most until ``end``."""
+        running = self._running
+        if running is not None and not running.wait(max(0.0, end - time.monotonic())):
+            with self.lock:
+                self._is_late = not running.is_set()
 
     def counts(self) -> dict[Pair, int]:
         """Return the numbers of failed attempts that are only in memory, by name and address. The lock must be held."""
@@ -241,8 +258,8 @@ class Unwritten:
                     return
                 # A request that comes from now on waits for the next transaction.
                 failures, since, forgotten = Counter(self._failures), dict(self._since), dict(self._forgotten)
-                further, written, self._written = self._further, self._written, threading.Event()
-                self._further = []
+                further, self._further = self._further, []
+                self._running, self._written = self._written, threading.Event()
             try:
                 self._accounts.run_in_transaction(partial(self._in_transaction, failures, since, forgotten, further))
             except (BindingsUnavailable, ReadOnlyBindings):
@@ -251,7 +268,7 @@ class Unwritten:
                     self._is_late = True
                     self._further = (further + self._further)[:MAX_UNWRITTEN]
                     self._forget_old(self._accounts.bindings.now())
-                    written.set()
+                    self._settled()
                 time.sleep(RETRY_SECONDS)
                 continue
             with self.lock:
@@ -265,12 +282,18 @@ class Unwritten:
                         self._since.pop(pair, None)
                 for pair in forgotten:
                     self._forgotten.pop(pair, None)
-                written.set()
+                self._settled()
 
         with self.lock:
             self._end()
 
+    def _settled(self) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            running.set()
+
     def _end(self) -> None:
+        self._settled()
         self._thread = None
         self._written.set()
         self._written = threading.Event()
