@@ -187,7 +187,7 @@ class Unwritten:
 
     def is_settled(self, end: float) -> bool:
         """Return whether no attempt is being written, or it takes longer than until ``end``, a time of
-        :func:`time.monotonic`, or the database is known to be locked. The caller holds the lock.
+        ``time.monotonic()``, or the database is known to be locked. The caller holds the lock.
         """
         return self._running is None or self._is_late or time.monotonic() >= end
 
