@@ -389,6 +389,10 @@ class TableRows(Source[Summary]):
             requests = {place: self._read(row) for place, row in enumerate(batch) if place not in converted}
         keys = [*plain.keys, *(key for request in requests.values() if (key := _key(request)))]
         current = transaction.get(keys)
+        actor = transaction.actor
+        if not actor.reads_reserved:
+            # A name that the actor may neither read nor change is refused as an unknown one is.
+            current = {key: each for key, each in current.items() if actor.may_read(each) or actor.may_change(key)}
         if self._checked:
             earlier_lines = self._checked.lookup(keys)
             current |= {key: binding for key, (_, binding) in earlier_lines.items() if binding}

@@ -59,8 +59,8 @@ def edit(client: Client, name: str) -> Any:
     return ended(client, client("POST", "/changes", body))
 
 
-def imported(client: Client, name: str) -> Any:
-    table = f"identifier,target,resource\n{name},{ELSEWHERE},other\n".encode()
+def imported(client: Client, name: str, values: str = f"target,resource\n{{}},{ELSEWHERE},other") -> Any:
+    table = f"identifier,{values.format(name)}\n".encode()
     return ended(client, client("POST", "/imports?dry_run=1", table, Content_Type="text/csv"))
 
 
@@ -80,6 +80,8 @@ REQUESTS: dict[str, Callable[[Client, str], Any]] = {
     "release": lambda client, name: client("POST", "/holds/release", {"name": name}),
     "edit": edit,
     "import": imported,
+    "import of the state": lambda client, name: imported(client, name, "status\n{},reserved"),
+    "import of the name": lambda client, name: imported(client, name, "what\n{},"),
 }
 LISTS = ["/names", "/operations", "/holds?all=1"]
 
