@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..checks.new_names import ComparedName, changed_value_warnings, warnings_inside
+from ..checks.new_names import ComparedName, changed_value_warnings, successor_warnings_inside, warnings_inside
 from ..names.assignment import Change, Outcome
 from ..names.binding import NOTHING, Binding
 from ..names.errors import BindingError
@@ -59,7 +60,7 @@ class BulkResult:
       one, nothing is written; a name that is refused since the check is left out.
     - ``others``, ``left_alone``: the number of names that are left alone, and the first hundred.
     - ``warnings``, ``warned``: the number of warnings about new values that are probably wrong, or that another name
-      has, and the first hundred.
+      has, and about successors, and the first hundred.
     - ``effects``: those of the first hundred changes whose values the actor sees (:meth:`.Actor.sees`).
     - ``fingerprint``: a digest of all changes; ``is_other`` is true if it is not the expected one.
     - ``written``: False after a dry run, if a name is refused, and if nothing changes.
@@ -158,7 +159,9 @@ def decide_changes(
     """
     changes: list[Change] = []
     compared: list[ComparedName] = []
-    actor = transaction.actor
+    actor, records = transaction.actor, transaction.prefixes()
+    # Most operations have one successor.
+    look_up = cache(lambda name: transaction.look_up([name]))
     for identifier, before, decide in plan.decide(transaction, keys):
         is_hidden = before is not None and not (actor.may_read(before) or actor.may_change(identifier))
         if is_hidden and plan.undoes is None:
@@ -168,6 +171,8 @@ def decide_changes(
             decision = decide(now)
             if isinstance(decision, Change):
                 decision = transaction.permit(before, decision)
+                if before is not None:  # an undo records a deleted name again, also with such a character
+                    records.require_permitted(before, decision)
         except BindingError as refused:
             error = actor.refusal(identifier, refused)
             result.names += 1
@@ -192,6 +197,13 @@ def decide_changes(
             )
             if decision.outcome in ("relocated", "updated", "claimed"):
                 _warn(result, identifier, changed_value_warnings(before, decision.after))
+            elif decision.outcome == "withdrawn":
+                successor = decision.after.successor
+                _warn(
+                    result,
+                    identifier,
+                    successor_warnings_inside(transaction, identifier, successor, lambda names: look_up(*names)),
+                )
             # An undo returns to values that were public.
             is_compared = decision.outcome != "deleted" and plan.undoes is None
             if is_compared and (named := ComparedName.of_change(before, decision.after)):

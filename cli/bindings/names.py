@@ -208,7 +208,7 @@ def bind_command(
 @_alternate_option
 @_passthrough_option
 @_scope_option
-@policy_option("With --from: refuse changes that break this IRI policy.")
+@policy_option("Refuse changes that break this IRI policy.")
 @actor_option
 @database_option
 def relocate_command(
@@ -249,7 +249,7 @@ def relocate_command(
         from ...bindings.names.fields import Fields
 
         name = read_name(identifier)
-        with open_store(database) as bindings:
+        with open_store(database, profile=profile) as bindings:
             place = Fields(target=target, alternates=alternate or None, **fields)
             warn_before(bindings, identifier, changes.relocate(name, place).decide)
             outcome = bindings.relocate(name, place, actor=actor)
@@ -342,14 +342,9 @@ def withdraw_command(
 
     name = read_name(identifier)
     if below:
-        from ...bindings.names import naming
-        from ...bindings.names.fields import check_successor
         from ...bindings.operations.withdrawal import withdraw_below
 
         def withdraw(bindings: Bindings, **options: Any) -> BulkResult:
-            if successor is not None:
-                stored = check_successor(naming.key(name), successor)
-                print_warnings(new_names.successor_warnings(bindings, naming.key(name), stored))
             return withdraw_below(bindings, name, reason=reason, successor=successor, **options)
 
         return run_bulk(database, withdraw, atomic=atomic, dry_run=dry_run, as_json=as_json, actor=actor)
@@ -374,7 +369,7 @@ def withdraw_command(
 @atomic_option
 @dry_run_option
 @json_option
-@policy_option("With --below or --operation: refuse changes that break this IRI policy.")
+@policy_option("Refuse changes that break this IRI policy.")
 @actor_option
 @database_option
 def restore_command(
@@ -426,7 +421,7 @@ def restore_command(
         raise click.UsageError("--atomic, --dry-run and --json need --below or --operation")
     from ...bindings import changes
 
-    with open_store(database) as bindings:
+    with open_store(database, profile=profile) as bindings:
         warn_before(bindings, name.text, changes.restore(name, resource=resource).decide)
         outcome = bindings.restore(name, resource=resource, actor=actor)
         _print_outcome(outcome, bindings, name)

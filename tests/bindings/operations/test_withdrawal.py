@@ -9,7 +9,9 @@ import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.selection import Selection
 from ararat.bindings.operations.relocation import relocate_prefix
+from ararat.bindings.operations.selected import change_selected
 from ararat.bindings.operations.withdrawal import restore_below, restore_withdrawn, withdraw_below
 from ararat.middleware import import_table
 from ararat.middleware.resolution.resolver import resolve
@@ -46,6 +48,16 @@ def test_a_name_is_withdrawn_with_all_names_below_it(tree: Bindings) -> None:
     [operation] = tree.list_operations()
     assert operation.parameters == {"below": "ark:12345/x", "reason": "lost", "successor": "ark:12345/y"}
     assert [(event.actor, event.operation) for event in tree.history(name("x.pdf"))][1:] == [("me", result.operation)]
+
+
+def test_each_name_warns_of_a_successor_that_is_not_recorded_or_leads_back(tree: Bindings) -> None:
+    tree.withdraw(name("y"), successor=name("x.pdf"))
+    result = withdraw_below(tree, name("x"), successor=name("y"), dry_run=True)
+    assert [(each.identifier, each.code) for each in result.warned] == [(name("x.pdf"), "successor-circle")]
+    result = change_selected(tree, "withdraw", {"successor": name("z")}, Selection(prefix=name("x/")))
+    assert {(each.identifier, each.code) for each in result.warned} == {
+        (name(short), "successor-unknown") for short in ("x/1", "x/1/2", "x/1.de.pdf")
+    }
 
 
 def test_withdrawn_and_reserved_names_are_left_alone(tree: Bindings) -> None:

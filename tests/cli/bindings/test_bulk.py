@@ -147,8 +147,20 @@ def test_a_tree_is_withdrawn_and_restored(ararat: Callable[..., Result]) -> None
     shown = json.loads(ararat("show", "--json", "ark:12345/a/1").stdout)
     assert (shown["status"], shown["reason"], shown["successor"]) == ("withdrawn", "merged", "ark:12345/b")
     assert ararat("withdraw", "--below", "ark:12345/zz").exit_code == 1
+    warned = ararat("withdraw", "--below", "ark:12345/b", "--successor", "ark:12345/none", "--dry-run").stderr
+    assert unwrapped(warned).count("the successor ark:12345/none is not recorded") == 1
     assert ararat("restore", "--operation", "1", "--dry-run").stdout.endswith("2 names: 2 to restore.\n")
     assert ararat("restore", "--below", "ark:12345/a").stdout.startswith("Written. 2 names: 2 restored.\n")
+
+
+def test_changes_of_one_name_and_of_many_follow_the_policy(ararat: Callable[..., Result]) -> None:
+    ararat("bind", "urn:example:p", "/p", "--metadata", "persistence=kept")
+    many = ["relocate --from /p --to /q", "change restore --prefix urn:example:"]
+    for change in ("relocate urn:example:p /q", many[0], "withdraw urn:example:p", "restore urn:example:p", many[1]):
+        policy = [] if change.startswith("withdraw") else ["--policy", "17beta"]
+        result = ararat(*change.split(), *policy)
+        assert result.exit_code == (0 if not policy else 1 if change in many else 2), change
+        assert ("persistent-not-ark" in result.stderr) == bool(policy), change
 
 
 def test_withdraw_records_a_successor(ararat: Callable[..., Result]) -> None:

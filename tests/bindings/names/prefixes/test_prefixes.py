@@ -20,6 +20,9 @@ from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import Collision
 from ararat.bindings.names.prefixes import character_sets
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
+from ararat.bindings.names.selection import Selection
+from ararat.bindings.operations.selected import change_selected
+from ararat.bindings.operations.undo import undo_change
 from ararat.bindings.storage.writing.transaction import Transaction
 from ararat.middleware import BindingError, BindingsUnavailable, ReadOnlyBindings, ResolverMiddleware
 
@@ -200,7 +203,10 @@ def test_a_reserved_name_with_another_character_is_not_published(bindings):
     bindings.reserve("ark:12345/x5old")
     bindings.prefixes.set(SHOULDER, characters="digits")
     assert refused(bindings.bind, "ark:12345/x5old", "/1").code == "name-characters"
+    published = change_selected(bindings, "publish", {}, Selection())
+    assert [(each.identifier, each.code) for each in published.refused] == [("ark:12345/x5old", "name-characters")]
     assert bindings.delete("ark:12345/x5old") == "deleted"
+    assert undo_change(bindings, "ark:12345/x5old").counts == {"reserved": 1}
 
 
 # ARK-138
