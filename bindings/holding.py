@@ -178,7 +178,15 @@ def _change(
     actor: Actor | str | None,
 ) -> HoldChange:
     name_change = changes.change_recorded(name, lambda existing, now: [decide(existing, now)], revision)
-    return HoldChange(bindings.change([name_change], actor=actor)[0].outcome, name_change.key, "name")
+
+    def write(transaction: Transaction) -> HoldChange:
+        [made] = changes.make(transaction, [name_change], bindings.now())
+        transaction.result = held = HoldChange(made.outcome, name_change.key, "name")
+        return held
+
+    by = Actor.of(actor)
+    by.require_granted(name_change.key)
+    return bindings.run_in_transaction(write, actor=by)
 
 
 def _change_prefix(
@@ -188,8 +196,7 @@ def _change_prefix(
     actor: Actor | str | None,
 ) -> HoldChange:
     by = Actor.of(actor)
-    if not by.may_change(key):
-        raise BindingError("not-granted", identifier=key)
+    by.require_granted(key)
 
     def write(transaction: Transaction) -> HoldChange:
         outcome = change(transaction, bindings.now(), by.name)
@@ -197,7 +204,8 @@ def _change_prefix(
             transaction.rollback()
         else:
             transaction.noted[key] = outcome
-        return HoldChange(outcome, key, "prefix")
+        transaction.result = made = HoldChange(outcome, key, "prefix")
+        return made
 
     return bindings.run_in_transaction(write, actor=by)
 

@@ -431,6 +431,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "Stop the redirect of a name or prefix until a time",
             "Held",
             _IF_MATCH,
+            _KEY,
             errors=(404, 409, 412),
             body=_body("Hold", {"name": "ark:12345/x6np1", "until": "2027-03-01", "reason": "A court decides."}),
         ),
@@ -441,6 +442,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "End the hold of a name or prefix",
             "Held",
             _IF_MATCH,
+            _KEY,
             errors=(404, 412),
             body=_body("Release", {"name": "ark:12345/x6np1"}),
         )

@@ -128,6 +128,20 @@ def test_operations_on_a_name_repeat_their_response(curator, operation, rows):
     assert len(rows()[1]) == len(after[1]) + (operation != "withdraw")
 
 
+@pytest.mark.parametrize("of", ["name", "prefix"])
+def test_a_hold_and_its_release_repeat_their_response(curator, bindings, of):
+    held = {of: "ark:12345/x51" if of == "name" else "ark:12345/x5"}
+    tag = curator("PUT", "/names/ark:12345/x51", {"target": "https://example.org/1"}).headers["ETag"]
+    match = {"If_Match": tag} if of == "name" else {}
+    for path, body in (("/holds", held | {"until": "2026-12-01", "reason": "a claim"}), ("/holds/release", held)):
+        answers = [curator.ok("POST", path, body, Idempotency_Key=f"{KEY}{path}", **match) for _ in range(2)]
+        assert answers[0] == answers[1]
+        assert answers[0]["outcome"] == ("held" if path == "/holds" else "released")
+        match = {}
+    history = bindings.history("ark:12345/x51") if of == "name" else bindings.prefixes.history("ark:12345/x5")
+    assert len(history) == (3 if of == "name" else 2)
+
+
 def test_a_repeated_request_with_a_precondition_gets_its_response(curator):
     path = "/names/ark:12345/x51"
     tag = curator("PUT", path, {"target": "https://example.org/1"}).headers["ETag"]

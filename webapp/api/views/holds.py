@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flask import Response
 
 from ....bindings import holding
-from ....bindings.holding import Of
+from ....bindings.holding import HoldChange, Of
 from ....bindings.names.binding import rfc3339
 from ....bindings.names.prefixes.holds import read_end
 from ...accounts.identify import accounts
+from ...accounts.model import Caller
 from ...config import site_bindings
 from ...management import holds
 from ...responses import as_json
-from .. import bodies, parameters
+from .. import bodies, idempotency, parameters
 from ..blueprint import blueprint, caller, read_bindings
+from ..idempotency import StoredReply
 from .names import expected_revision
 from .prefixes import expected_revision as expected_revision_of_prefix
 
@@ -36,8 +39,11 @@ def hold() -> Response:
     body: dict[str, Any] = bodies.read_json("Hold")
     of, kind = _of(body)
     until = read_end(body["until"])
-    made = holds.hold(accounts(), caller(), of, until, body["reason"], kind=kind, revision=_expected(of, kind))
-    return as_json({"outcome": made.outcome, made.kind: made.of, "until": rfc3339(until), "reason": body["reason"]})
+    return _manage(
+        lambda by: holds.hold(accounts(), by, of, until, body["reason"], kind=kind, revision=_expected(of, kind)),
+        until=rfc3339(until),
+        reason=body["reason"],
+    )
 
 
 @blueprint.post("/holds/release")
@@ -45,8 +51,14 @@ def release() -> Response:
     """End the hold of the name or prefix in the JSON body before its time. Return the outcome as JSON."""
     parameters.read()
     of, kind = _of(bodies.read_json("Release"))
-    made = holds.release(accounts(), caller(), of, kind=kind, revision=_expected(of, kind))
-    return as_json({"outcome": made.outcome, made.kind: made.of})
+    return _manage(lambda by: holds.release(accounts(), by, of, kind=kind, revision=_expected(of, kind)))
+
+
+def _manage(act: Callable[[Caller], HoldChange], **more: str) -> Response:
+    represent: Callable[[HoldChange], StoredReply] = lambda made: StoredReply(  # noqa: E731
+        {"outcome": made.outcome, made.kind: made.of, **more}
+    )
+    return idempotency.manage(accounts(), caller(), act, represent)
 
 
 def _of(body: dict[str, Any]) -> tuple[str, Of]:
