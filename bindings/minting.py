@@ -73,8 +73,9 @@ def mint(
     Raises :class:`BindingError` with the code ``shoulder-characters``, ``shoulder-reserved``, ``mint-count``,
     ``naan-reserved-invalid``, ``mint-length``, ``mint-under-rule`` (a rule answers the whole namespace),
     ``name-characters`` (a prefix record does not permit a character of the pattern), ``names-exhausted``,
-    ``prefix-delegated``, ``prefix-retired`` or ``embargo-past``. Raises ReadOnlyBindings and BindingsUnavailable.
-    Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
+    ``prefix-delegated``, ``prefix-retired``, ``embargo-past`` or ``not-granted``. Raises ReadOnlyBindings and
+    BindingsUnavailable. Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031,
+    POL-051.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -93,6 +94,7 @@ def mint(
     except BindingError:
         require_minted_here(namespace, PrefixRecords(bindings.store.prefixes()), bindings.naming)
         raise
+    who.require_granted(read.beginning)
     if not 1 <= count <= MAX_COUNT:
         message = f"{count:,} names were requested; one call makes 1 to {MAX_COUNT:,}"
         raise BindingError("mint-count", message, identifier=read.beginning)
@@ -110,7 +112,7 @@ def mint(
             ]
             now = bindings.now()
             assignment.require_later(options[0], lambda: now)
-            changes = [assignment.bind(None, each, now) for each in options]
+            changes = [transaction.permit(None, assignment.bind(None, each, now)) for each in options]
             operation = begin_operation(transaction, [read.beginning], count, now)
             written = transaction.put(changes, who.name, [None] * len(changes), operation)
             if operation is not None:

@@ -74,13 +74,14 @@ def redact(
     - ``resource``: replace the resource, too, in all events. No other thing can have the new one.
     - ``reason``: why, for the audit, which only administrators read. It must not have the removed values.
 
-    Target, kind, status and times stay. Raises :class:`BindingError` with the code ``not-bound``, ``reason-text`` or
-    ``revision-unknown``, and :class:`ReadOnlyBindings` for a file.
+    Target, kind, status and times stay. Raises :class:`BindingError` (``not-bound``, ``not-granted``, ``reason-text``,
+    ``revision-unknown``), and :class:`ReadOnlyBindings` for a file.
     """
     key = naming.key_of(identifier)
     why = None if reason is None else validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     now = bindings.now()
     who = Actor.of(actor)
+    who.require_granted(key)
     of_name = events.c.key == index_key(key)
     with bindings.transaction(exclusive=True, actor=who) as transaction:
         connection = transaction.connection

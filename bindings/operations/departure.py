@@ -41,8 +41,8 @@ def depart(
     ``resolver`` is the address to which each name is appended, or a template with a variable. Names without a target
     and withdrawn ones stay. Alternate targets are deleted, because the other resolver has them. An undo of the
     operation moves the targets back; the prefix stays retired, and keeps its rule. The other arguments and the errors
-    are those of :func:`~.plan_names.carry_out`. Further codes are ``rule-prefix``, ``rule-template`` and
-    ``prefix-address``.
+    are those of :func:`~.plan_names.carry_out`. Further codes are ``rule-prefix``, ``rule-template``,
+    ``prefix-address`` and ``not-granted``.
     """
     from ..names import selection
     from ..names.prefixes.rule_templates import check_template  # it loads the registries
@@ -53,6 +53,7 @@ def depart(
     rule = Rule(key, check_template(template), 302, bindings.now(), None)
     keys = KeyRange(selection.beginning(key))
     who = Actor.of(actor)
+    who.require_granted(key)
 
     def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
         for binding in lock_bindings(transaction, names, keys):

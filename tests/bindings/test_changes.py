@@ -13,12 +13,14 @@ from sqlalchemy import insert, select
 
 from ararat.bindings.changes import MAX_CHANGES, NameChange, change_recorded
 from ararat.bindings.creation import MintedChange, create
+from ararat.bindings.log.redaction import redact
 from ararat.bindings.names import assignment
 from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, Stale
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.operations.departure import depart
 from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.bindings.storage.tables import account_tables
 from ararat.bindings.storage.writing.transaction import Transaction
@@ -349,3 +351,14 @@ def test_an_actor_with_grants_changes_only_names_below_them(bindings: Bindings) 
         with pytest.raises(BindingError) as refused:
             bindings.withdraw(name, actor=jane)
         assert (refused.value.code, refused.value.identifier) == ("not-granted", name)
+    acts: list[Callable[[], object]] = [
+        lambda: mint(bindings, "12345/z7", actor=jane),
+        lambda: redact(bindings, "ark:12345/y7g", actor=jane),
+        lambda: depart(bindings, "12345/y7", "https://new.example", actor=jane),
+    ]
+    for act in acts:
+        with pytest.raises(BindingError) as refused:
+            act()
+        assert refused.value.code == "not-granted"
+    assert (bindings.count().number, bindings.prefixes.list(), bindings.rules.list()) == (2, [], [])
+    assert len(bindings.history("ark:12345/y7g")) == 1
