@@ -316,7 +316,8 @@ class Transaction:
             return change
         if (due := change.after.embargo) is not None:
             # No person checks the name again when it becomes live.
-            self.check_change(before, change._replace(after=change.after.at(due)), self)
+            live = self.check_change(before, change._replace(after=change.after.at(due)), self).after
+            change = change._replace(after=replace(change.after, metadata=live.metadata))
         return self.check_change(before, change, self)
 
     @property

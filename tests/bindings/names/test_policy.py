@@ -141,6 +141,12 @@ def test_a_file_store_applies_the_policy(tmp_path):
         assert "name-reserved" in str(bindings.source.refusal)
 
 
+# POL-018
+def test_a_name_that_a_date_publishes_has_its_availability(governed):
+    assert governed.bind("ark:21206/1b", "/x", metadata={"persistence": "kept"}, embargo="2999-01-01") == "reserved"
+    assert governed.get("ark:21206/1b").metadata == {"erc.persistence": "kept", "erc.availability": "lifetime"}
+
+
 # POL-030
 def test_mint_uses_the_shoulders_of_the_policy(database):
     ours = iri_policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))
