@@ -48,7 +48,7 @@ class Mentions:
                 return any(
                     self._in_text(part.decode(encoding, "replace"))
                     for part in _parts(stored)
-                    for encoding in ("latin-1", "utf-16-le")
+                    for encoding in ("latin-1", "utf-16-le", "utf-16-be")
                 )
             data = zlib.decompress(stored)
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -60,7 +60,8 @@ class Mentions:
 
 
 def _plain(text: str) -> str:
-    return text.lower().replace("-", "")
+    # Some programs escape each slash in JSON.
+    return text.lower().replace("-", "").replace(r"\/", "/")
 
 
 def _parts(stored: bytes) -> Iterator[bytes]:

@@ -93,6 +93,8 @@ def test_a_redaction_deletes_the_copies_of_its_name(copies: Copies) -> None:
         9: b"x" * 2_500_000 + b"\nark:12345/x5\n" + b"x" * 300_000,
         10: ("\u00e4" * 524_285 + " ark:12345/x5 ").encode("utf-16-le"),
         11: b"x" * 2_500_000,
+        12: "identifier\nark:12345/x5\n".encode("utf-16-be"),
+        13: rb'{"identifier": "ark:\/12345\/x5"}',
     }
     for number, data in tables.items():
         copies.upload(number, zlib.compress(data), now, row=NAME if number == 7 else "ark:12345/x55")
