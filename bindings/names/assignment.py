@@ -467,8 +467,8 @@ def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]
     change = bind(existing, fields, now)
     after = change.after
     if after.is_reserved and fields.kind == "described" and after.target is not None:
-        # A reservation without a target keeps the recorded one. This request removes it.
-        return [change, moved_to(after, replace(after, target=None, kind="described"), now)]
+        # A reservation without a target keeps the recorded one. This request removes it, in the same change.
+        return [moved_to(existing, replace(after, target=None, kind="described"), now)]
     return [change]
 
 

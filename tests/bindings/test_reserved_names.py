@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from werkzeug.exceptions import NotFound
 from werkzeug.test import Client
@@ -11,6 +13,7 @@ from ararat.bindings.checks.name_findings import check
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingConflict, BindingError
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.operations.undo import undo_change
 from ararat.middleware import ResolverMiddleware, mint
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.settings import Settings
@@ -72,6 +75,17 @@ def test_a_part_of_the_place_of_a_reserved_name_must_fit_the_other_parts(
         bindings.change([changes.patch(NAME, stated._replace(embargo=kept))])
     assert (refused.value.code, refused.value.identifier) == (code, NAME)
     assert bindings.lookup(NAME) == before
+
+
+def test_a_request_that_removes_the_target_of_a_reserved_name_is_one_change(bindings: Bindings) -> None:
+    bindings.reserve(NAME, "/1", metadata={"what": "Map"}, listed=False)
+    before = bindings.get(NAME)
+    bindings.change([changes.save(NAME, Fields(metadata={"who": "Noah"}), bindings.naming)])
+    after = bindings.get(NAME)
+    assert (after.target, after.kind, after.listed, after.metadata) == (None, "described", True, {"erc.who": "Noah"})
+    assert [event.revision for event in bindings.history(NAME)] == [1, 2]
+    undo_change(bindings, NAME)
+    assert bindings.get(NAME) == replace(before, revision=3, changed=bindings.get(NAME).changed)
 
 
 def test_a_deleted_name_keeps_its_history_and_is_not_minted_again(bindings: Bindings) -> None:
