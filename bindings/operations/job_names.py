@@ -37,6 +37,8 @@ class JobNames(PlanNames):
     :meth:`take_from` gives them to the job of the change.
     """
 
+    warns_again = True
+
     def __init__(self, bindings: Bindings, plan: Plan, job: int, actor: Actor = NOBODY) -> None:
         super().__init__(bindings, plan, actor)
         self._job = job

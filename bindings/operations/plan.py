@@ -151,17 +151,25 @@ NO_NAMES = Plan("edit", {}, lambda transaction: (), lambda transaction, keys: it
 
 
 def decide_changes(
-    plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
+    plan: Plan,
+    keys: Sequence[str],
+    now: datetime,
+    transaction: Transaction,
+    result: BulkResult,
+    digest: _Digest,
+    *,
+    warns: bool,
 ) -> list[Change]:
     """Decide about each name at the time ``now``, note outcomes, refusals and warnings in ``result``, and return the
-    changes to write. ``digest`` gets what a person compares in a preview. A name that the actor may neither read
-    nor change is left out, except by an undo.
+    changes to write. ``digest`` gets what a person compares in a preview. ``warns`` is whether warnings are noted. A
+    name that the actor may neither read nor change is left out, except by an undo.
     """
     changes: list[Change] = []
     compared: list[ComparedName] = []
     actor, records = transaction.actor, transaction.prefixes()
     # Most operations have one successor.
-    look_up = cache(lambda name: transaction.look_up([name]))
+    found = cache(lambda name: transaction.look_up([name]))
+    look_up: Callable[[list[str]], Mapping[str, Binding]] = lambda names: found(*names)  # noqa: E731
     for identifier, before, decide in plan.decide(transaction, keys):
         is_hidden = before is not None and not (actor.may_read(before) or actor.may_change(identifier))
         if is_hidden and plan.undoes is None:
@@ -195,20 +203,16 @@ def decide_changes(
             digest.update(
                 repr((identifier, decision.outcome, _comparison_key(before), _comparison_key(decision.after))).encode()
             )
-            if decision.outcome in ("relocated", "updated", "claimed"):
+            if warns and decision.outcome in ("relocated", "updated", "claimed"):
                 _warn(result, identifier, changed_value_warnings(before, decision.after))
-            elif decision.outcome == "withdrawn":
+            elif warns and decision.outcome == "withdrawn":
                 successor = decision.after.successor
-                _warn(
-                    result,
-                    identifier,
-                    successor_warnings_inside(transaction, identifier, successor, lambda names: look_up(*names)),
-                )
+                _warn(result, identifier, successor_warnings_inside(transaction, identifier, successor, look_up))
             # An undo returns to values that were public.
-            is_compared = decision.outcome != "deleted" and plan.undoes is None
+            is_compared = warns and decision.outcome != "deleted" and plan.undoes is None
             if is_compared and (named := ComparedName.of_change(before, decision.after)):
                 compared.append(named)
-            is_seen = before is None or (actor.sees(before) and actor.sees(decision.after))
+            is_seen = (before is None or actor.sees(before)) and actor.sees(decision.after)
             if result.changed <= MAX_LISTED and is_seen:
                 kept = NOTHING if before is None else plan.kept(before)
                 result.effects.append(Effect(decision.outcome, before, decision.after, kept))

@@ -36,10 +36,11 @@ class FoundName(NamedTuple):
 
 class PlanNames(Source[BulkResult]):
     """The names that a plan finds, in a temporary table. ``expected`` is the fingerprint of a dry run: if the changes
-    are other ones now, nothing is written.
+    are other ones now, nothing is written. ``warns_again``: whether a write after a check warns, because its result is
+    another one.
     """
 
-    is_exclusive = False
+    is_exclusive = warns_again = False
 
     def __init__(self, bindings: Bindings, plan: Plan, actor: Actor, expected: str | None = None) -> None:
         self.plan = plan
@@ -122,7 +123,8 @@ class PlanNames(Source[BulkResult]):
         if self._is_checked:
             plan = _guard(plan, {each.key: each.revision for each in block if each.revision is not None})
         now = self._bindings.now() if self._is_checked else self._started
-        return decide_changes(plan, keys, now, transaction, self.result, self._digest)
+        warns = self.warns_again or not self._is_checked
+        return decide_changes(plan, keys, now, transaction, self.result, self._digest, warns=warns)
 
     def leave(self, transaction: Transaction, block: SourceBlock) -> None:
         self.go_on(block)
@@ -145,7 +147,7 @@ class PlanNames(Source[BulkResult]):
     def begin_write(self) -> None:
         # What the check noted stays in the result; the changes are counted when they are written.
         names = self.result.names - self.result.changed
-        self.result = replace(self.result, counts=Counter(), names=names, warnings=0, warned=[], effects=[])
+        self.result = replace(self.result, counts=Counter(), names=names, effects=[])
         self._is_checked, self._place, self.done = True, 0, 0
 
     def end(self, transaction: Transaction, *, is_written: bool) -> bool:

@@ -311,6 +311,15 @@ def test_selected_names_with_another_target_are_not_moved(bindings: Bindings) ->
     assert [len(bindings.history(name)) for name in NAMES[:4]] == [2, 1, 1, 2]
 
 
+def test_a_dry_run_has_the_warnings_of_the_change(bindings: Bindings) -> None:
+    for name in NAMES:
+        bindings.bind(name, f"https://example.org/{name[-1]}")
+    edit = {"fields": {"metadata": {"what": "Map"}}}
+    dry, done = (change_selected(bindings, "edit", edit, select(), dry_run=is_dry) for is_dry in (True, False))
+    assert (dry.warnings, dry.warned, dry.counts) == (done.warnings, done.warned, done.counts)
+    assert done.warnings >= len(NAMES) // 2
+
+
 BELOW = "ark:12345/x9"
 ACTS: dict[str, tuple[Callable[..., Any], Callable[..., Any] | None]] = {
     "relocate": (lambda each, **how: relocate_prefix(each, "old.example", "new.example", **how), None),

@@ -15,6 +15,8 @@ from werkzeug.test import TestResponse
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.fields import FIELDS
+from ararat.bindings.names.selection import Selection
+from ararat.bindings.operations.selected import change_selected
 from ararat.cli import main
 from ararat.webapp import create_app
 from ararat.webapp.accounts import rights
@@ -184,6 +186,18 @@ def test_many_names_and_their_undo_need_the_rights(site: Site) -> None:
     undone = bulk.undo(site.accounts, known(site.token("describe")), number)
     assert {each.code for each in undone.refused} == {"right-missing"}
     assert bulk.undo(site.accounts, known(site.token("relocate", "withdraw")), number).refusals == 0
+
+
+def test_the_undo_of_a_deletion_does_not_show_the_values_to_a_token_without_the_right_to_read(site: Site) -> None:
+    name = f"{PREFIX}secret"
+    site.bindings.reserve(name, "https://secret.example/", metadata={"what": "SECRET"})
+    known = site.accounts.tokens.caller(site.token("bind"))
+    assert known is not None
+    number = change_selected(site.bindings, "delete", {}, Selection(prefix=name), actor=known.actor).operation
+    assert number is not None
+    for dry_run in (True, False):
+        undone = bulk.undo(site.accounts, known, number, dry_run=dry_run)
+        assert (undone.counts, undone.effects) == ({"reserved": 1}, [])
 
 
 def test_a_job_has_the_rights_of_its_token(site: Site) -> None:
