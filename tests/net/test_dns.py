@@ -13,7 +13,7 @@ from ararat.net.hop import HopFailed
 from tests.forking import exit_code
 
 
-def soon(seconds: float = 5.0, stop: threading.Event | None = None) -> Deadline:
+def soon(seconds: float = 30.0, stop: threading.Event | None = None) -> Deadline:
     return Deadline(time.monotonic() + seconds, stop)
 
 
@@ -28,7 +28,7 @@ def wait_for_threads(name: str) -> None:
     """Wait until no thread with this name is left."""
     for thread in threading.enumerate():
         if thread.name == name:
-            thread.join(5)
+            thread.join(20)
 
 
 def test_addresses_are_unique_and_ordered():
@@ -91,7 +91,7 @@ def test_a_hanging_lookup_ends_at_the_deadline():
     with pytest.raises(HopFailed) as failed:
         lookups.addresses("a.example", soon(0.1))
     assert failed.value.code == "timeout"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     gate.set()
 
 

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from werkzeug.test import TestResponse
 
 from ararat.bindings.names.binding import Binding, NameCount
 from ararat.bindings.names.branding.model import Branding
@@ -255,6 +256,12 @@ def slow() -> Iterator[Slow]:
     site = Slow()
     yield site
     site.answers.set()
+
+
+@pytest.fixture
+def without_beats() -> Callable[[TestResponse], Iterator[bytes]]:
+    """without_beats(response) yields the parts of a trace as they come, without the beats of a busy machine."""
+    return lambda response: (part for part in response.iter_encoded() if not part.startswith(b"event: waiting"))
 
 
 def _redirecting(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +12,7 @@ from ararat.bindings.system.thread_slots import slots
 from ararat.net.hop import HopResponse
 from ararat.tracing.in_process import HOP_KEY
 from ararat.webapp import create_app, resolver_choice, trace_requests
+from tests.waiting import until
 
 HERE = "https://here.example.org"
 STREAM = {"Accept": "text/event-stream"}
@@ -63,10 +63,10 @@ def test_every_channel_reports_why_a_trace_cannot_start(inspector, messages, rea
         assert client.get("/trace", query_string=query, headers=BROWSER).status_code == status
 
 
-def test_a_trace_without_a_free_slot_gets_503(inspector, messages, slow, read_page):
+def test_a_trace_without_a_free_slot_gets_503(inspector, messages, slow, read_page, without_beats):
     client = inspector(slow, traces=2, traces_each=2)
     running = [client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False) for _ in range(2)]
-    parts = [response.iter_encoded() for response in running]
+    parts = [without_beats(response) for response in running]
     assert [b"event: start" in next(part) for part in parts] == [True, True]
     stream = client.get("/trace", query_string={"q": NAME}, headers=STREAM)
     assert (stream.status_code, [event for event, _ in messages(stream)]) == (200, ["verdict", "end"])
@@ -80,15 +80,15 @@ def test_a_trace_without_a_free_slot_gets_503(inspector, messages, slow, read_pa
     assert client.get("/trace", query_string={"q": NAME}, headers=STREAM).text.count("event: hop") == 1
 
 
-def test_a_client_gets_a_limited_number_of_slots(inspector, slow):
+def test_a_client_gets_a_limited_number_of_slots(inspector, slow, without_beats):
     client = inspector(slow, traces_each=1)
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
-    assert b"event: start" in next(running.iter_encoded())
+    assert b"event: start" in next(without_beats(running))
     assert client.get("/api/trace", query_string={"q": NAME}).status_code == 503
     other = client.get(
         "/trace", query_string={"q": NAME}, headers=STREAM, environ_base={"REMOTE_ADDR": "192.0.2.9"}, buffered=False
     )
-    assert b"event: start" in next(other.iter_encoded())
+    assert b"event: start" in next(without_beats(other))
     running.close()
     other.close()
 
@@ -97,6 +97,7 @@ def test_the_slot_of_a_disconnected_client_is_released_after_the_hop(inspector, 
     client = inspector(slow, traces=1)
     running = client.get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     next(running.iter_encoded())
+    until(lambda: slow.asked)
     running.close()
     assert slots.in_use("traces") == 1
     slow.answers.set()
@@ -104,10 +105,7 @@ def test_the_slot_of_a_disconnected_client_is_released_after_the_hop(inspector, 
 
 
 def wait_until_free():
-    deadline = time.monotonic() + 10
-    while slots.in_use() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert slots.in_use() == 0
+    until(lambda: not slots.in_use())
 
 
 def test_an_unread_stream_releases_its_slot(inspector):

@@ -113,17 +113,18 @@ def test_texts_of_a_site_are_shown_without_hidden_characters(inspector, messages
 def test_keepalive_messages_are_sent_while_a_hop_waits(inspector, slow):
     response = inspector(slow).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     parts = response.iter_encoded()
-    assert b"event: start" in next(parts)
+    # On a busy machine, a beat can precede each event.
+    assert any(b"event: start" in part for part in parts)
     assert b"event: waiting" in next(parts)
     assert b"event: waiting" in next(parts)
     slow.answers.set()
-    assert b"event: hop" in next(parts)
+    assert any(b"event: hop" in part for part in parts)
     response.close()
 
 
-def test_hops_are_sent_before_later_ones_finish(inspector, page_waits, slow):
+def test_hops_are_sent_before_later_ones_finish(inspector, page_waits, slow, without_beats):
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
-    parts = response.iter_encoded()
+    parts = without_beats(response)
     assert b"event: start" in next(parts)
     assert b"event: next" in next(parts)
     assert b"302 Found" in next(parts)
@@ -133,10 +134,11 @@ def test_hops_are_sent_before_later_ones_finish(inspector, page_waits, slow):
     response.close()
 
 
-def test_the_pending_request_is_shown(inspector, page_waits, slow, read_page):
+def test_the_pending_request_is_shown(inspector, page_waits, slow, without_beats):
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
-    parts = response.iter_encoded()
-    _, first, hop, second, beat = [next(parts).decode() for _ in range(5)]
+    parts = without_beats(response)
+    _, first, hop, second = [next(parts).decode() for _ in range(4)]
+    beat = next(response.iter_encoded()).decode()
     slow.answers.set()
     assert "Waiting for here.example.org" in first
     assert "No redirects so far" in first
@@ -266,10 +268,11 @@ def test_the_page_grows_hop_by_hop_without_javascript(inspector, page_waits, slo
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=BROWSER, buffered=False)
     assert response.headers["X-Accel-Buffering"] == "no"
     parts = response.iter_encoded()
-    shown = next(parts) + next(parts) + next(parts)
-    assert b"302 Found" in shown
+    shown = b""
+    while b"302 Found" not in shown:
+        shown += next(parts)
     assert b"</html>" not in shown
-    assert b"still waiting" in next(parts)
+    assert any(b"still waiting" in part for part in parts)
     slow.answers.set()
     shown += b"".join(parts)
     page = read_page(shown.decode())

@@ -6,7 +6,6 @@ import csv
 import dataclasses
 import json
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +18,7 @@ from ararat.tracing.limits.rate_limit import HostRateLimiter
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
 from ararat.webapp.views import traces
+from tests.waiting import until
 
 HERE = "https://here.example.org"
 THREE = "ark:12345/x\r\n\r\n  ark:12345/gone \nnonsense\nark:12345/x\n"
@@ -41,10 +41,7 @@ class Site:
 
 def wait_until_free():
     """Wait for the threads that still end a trace after their client has its answer."""
-    deadline = time.monotonic() + 10
-    while slots.in_use() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert slots.in_use() == 0
+    until(lambda: not slots.in_use())
 
 
 @pytest.fixture
