@@ -39,7 +39,7 @@ def serve() -> Iterator[Serve]:
             while forever:
                 connection.sendall(b"x" * 4096)
             if hold:
-                done.wait(10)
+                done.wait(20)
             if reset:
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -155,7 +155,7 @@ def test_a_certificate_must_be_for_the_host(name: str, code: str | None, monkeyp
 
     def answer() -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as plain:
-            plain.settimeout(5)
+            plain.settimeout(20)
             with theirs.wrap_socket(plain, server_side=True) as connection:
                 connection.recv(65536)
                 connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")

@@ -91,7 +91,7 @@ def test_a_request_with_two_lengths_is_refused_and_the_connection_closed(ararat_
     received = b""
     while not received:
         # A server that closes with unread octets resets the connection, which can drop its answer: then ask again.
-        with contextlib.suppress(ConnectionError), socket.create_connection(address, 5) as connection:
+        with contextlib.suppress(ConnectionError), socket.create_connection(address, 20) as connection:
             connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\n" + lengths)
             connection.sendall(b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
             with connection.makefile("rb") as answers:
@@ -349,27 +349,41 @@ def unread(start_server: Callable[..., Any]) -> Iterator[Callable[[bytes, int], 
     ],
 )
 def test_a_client_that_reads_nothing_is_disconnected(unread: Callable[..., Any], path: bytes, times: int) -> None:
-    server, connection = unread(path, times)
-    time.sleep(3)
-    received = 0
-    with contextlib.suppress(ConnectionResetError):
-        while octets := connection.recv(65536):
-            received += len(octets)
+    received = 8_000_000
+    # A busy machine can delay the server, too.
+    for pause in (3, 15):
+        if received >= 8_000_000:
+            server, connection = unread(path, times)
+            time.sleep(pause)
+            received = octets_of(connection)
     assert received < 8_000_000
     if path == b"/parts":
         server.wait_for("ended")
 
 
-def test_a_client_that_reads_slowly_gets_the_whole_answer(unread: Callable[..., Any]) -> None:
-    _, connection = unread(b"/parts", 1)
-    received = 1
-    while received < 8_000_000:
-        until_pause = received + 1_500_000
-        while received < min(until_pause, 8_000_000):
-            octets = connection.recv(65536)
-            assert octets, f"the connection was closed after {received:,} octets"
+def octets_of(connection: socket.socket) -> int:
+    """Return the number of octets until the server closes or resets the connection."""
+    received = 0
+    with contextlib.suppress(ConnectionResetError):
+        while octets := connection.recv(65536):
             received += len(octets)
-        time.sleep(0.5)
+    return received
+
+
+def test_a_client_that_reads_slowly_gets_the_whole_answer(unread: Callable[..., Any]) -> None:
+    received, longest = 0, 1.0
+    # A busy machine can stop the client for longer than its limit of a second.
+    for _ in range(3):
+        if received < 8_000_000 and longest >= 1:
+            _, connection = unread(b"/parts", 1)
+            received, longest, last = 1, 0.0, time.monotonic()
+            with contextlib.suppress(ConnectionResetError):
+                while received < 8_000_000 and (octets := connection.recv(65536)):
+                    longest, last = max(longest, time.monotonic() - last), time.monotonic()
+                    if received // 1_500_000 < (received + len(octets)) // 1_500_000:
+                        time.sleep(0.5)
+                    received += len(octets)
+    assert received >= 8_000_000, f"the connection was closed after {received:,} octets"
 
 
 class Stream:
@@ -487,7 +501,7 @@ def limited(limited_servers: Callable[[int, float], Any]) -> Iterator[Callable[.
 
 def is_closed(connection: socket.socket) -> bool:
     """Return whether the server closes a connection without an answer, while it sends a byte each tenth of a second."""
-    for _ in range(80):
+    for _ in range(300):
         try:
             connection.settimeout(0.1)
             if not connection.recv(1):
@@ -514,21 +528,27 @@ HEAD = b"GET /0 HTTP/1.1\r\nHost: localhost\r\n"
 )
 def test_a_connection_of_a_slow_client_is_closed(limited: Any, sent: bytes) -> None:
     connect = limited()
-    slow = connect("127.0.0.1", sent)
-    assert connect("127.0.0.2", HEAD + b"\r\n").recv(15) == b"HTTP/1.1 200 OK"
+    slow, answers = connect("127.0.0.1", sent), [b""]
+    # A busy machine can stop this client for longer than its limit, too.
+    while len(answers) < 4 and not answers[-1]:
+        with contextlib.suppress(ConnectionError):
+            answers.append(connect("127.0.0.2", HEAD + b"\r\n").recv(15))
+    assert answers[-1] == b"HTTP/1.1 200 OK"
     assert is_closed(slow)
 
 
 def test_a_connection_of_a_client_that_reads_a_few_octets_is_closed(limited: Any) -> None:
-    slow = limited()("127.0.0.1", HEAD.replace(b"/0", b"/50000000") + b"\r\n")
-    received = 0
-    for _ in range(50):
-        received += len(slow.recv(1))
-        time.sleep(0.1)
-    with contextlib.suppress(ConnectionResetError):
-        while octets := slow.recv(65536):
-            received += len(octets)
-    assert received < 50_000_000
+    connect, received = limited(), 50_000_000
+    # A busy machine can delay the server, too.
+    for octets in (50, 200):
+        if received > 49_000_000:
+            slow = connect("127.0.0.1", HEAD.replace(b"/0", b"/50000000") + b"\r\n")
+            with contextlib.suppress(ConnectionResetError):
+                for _ in range(octets):
+                    slow.recv(1)
+                    time.sleep(0.1)
+            received = octets_of(slow)
+    assert received <= 49_000_000
 
 
 def test_the_slowest_connection_of_a_client_with_too_many_is_closed(limited: Any) -> None:
@@ -797,6 +817,7 @@ def test_bodies_that_never_end_leave_space_for_short_ones(narrow: Any) -> None:
                 connection.sendall(f"{head}{token}\r\nContent-Length: 90000000\r\n\r\n".encode() + b"x" * 500_000)
             if number > 3:
                 # The end of the connection can overtake the answer, because the client was still sending.
-                assert connection.recv(15) in (b"HTTP/1.1 503 Se", b"")
+                with contextlib.suppress(ConnectionError):
+                    assert connection.recv(15) in (b"HTTP/1.1 503 Se", b"")
         assert posted(narrow, "/", b"q=ark:12345/mp39n", ENCODED).startswith(b"HTTP/1.1 303 ")
     until(lambda: posted(narrow, "/ids/api/v1/imports", b"x" * 1_000_000, token).startswith(b"HTTP/1.1 404 "))

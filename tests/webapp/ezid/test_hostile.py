@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -130,10 +131,13 @@ def test_an_identifier_for_tests_does_not_exist(anonymous: EzidClient, curator: 
 )
 def test_a_damaged_request_does_not_stop_the_server(service: Service, curator: Person, raw: str) -> None:
     path = f"{service.base.removeprefix(service.server.origin)}/shoulder/{curator.shoulder}"
-    with socket.create_connection(("127.0.0.1", service.server.port), 5) as connection:
-        connection.sendall(raw.format(path=path, long="x" * 20_000).encode())
-        connection.shutdown(socket.SHUT_WR)
-        answer = connection.recv(65536)
+    with socket.create_connection(("127.0.0.1", service.server.port), 20) as connection:
+        answer = b""
+        # A server that closes with unread octets can reset the connection.
+        with suppress(ConnectionError):
+            connection.sendall(raw.format(path=path, long="x" * 20_000).encode())
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(65536)
     assert not answer or answer[9:10] == b"4", answer
     assert curator.client.mint(curator.shoulder).status == 201
 

@@ -319,19 +319,21 @@ def test_a_database_that_can_only_be_read_refuses_changes(api: Api, monkeypatch:
 def test_more_concurrent_requests_than_the_limit_are_refused(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     known = api.app.extensions[configuration.KEY]
     object.__setattr__(known, "slots", ConcurrencyLimit(3, 2))
+    # Otherwise the third request of a client waits for a slot of a page.
+    monkeypatch.setattr(thread_slots, "PAGES_EACH", 3)
     begun, go_on = threading.Barrier(3), threading.Event()
     lookup = Bindings.lookup
 
     def slow(self: Bindings, name: str) -> object:
-        begun.wait(10)
-        go_on.wait(10)
+        begun.wait(20)
+        go_on.wait(20)
         return lookup(self, name)
 
     monkeypatch.setattr(Bindings, "lookup", slow)
     running = [threading.Thread(target=api.app.test_client().get, args=(f"/ezid/id/{NAME}",)) for _ in range(2)]
     for thread in running:
         thread.start()
-    begun.wait(10)
+    begun.wait(20)
     response = api.send("GET", f"/id/{NAME}")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
     assert response.text.startswith("error: concurrency limit exceeded - ")
