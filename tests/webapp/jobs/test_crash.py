@@ -104,7 +104,7 @@ def assert_imported_once(accounts, job):
 
 
 def test_an_import_of_a_killed_process_is_carried_out_once(imports, number, worker, accounts):
-    first = worker(0.5)
+    first = worker(60)
     assert first.stdout.readline() == f"{CHUNK}\n"
     first.send_signal(signal.SIGKILL)
     first.wait()

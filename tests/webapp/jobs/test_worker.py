@@ -160,7 +160,7 @@ def test_a_job_waits_for_the_database_without_a_limit(run, clock, error):
 
 def test_a_claim_is_released_when_the_database_is_back(run, monkeypatch):
     """The job fails while nothing can be written, and its claim is released later."""
-    tries, release, waits = [], Jobs.release, []
+    tries, release, waits, is_known = [], Jobs.release, [], threading.Event()
 
     def away(jobs, claim, reason):
         waits.append((worker.waits_for(number), reason))
@@ -172,19 +172,22 @@ def test_a_claim_is_released_when_the_database_is_back(run, monkeypatch):
     monkeypatch.setattr(Jobs, "release", away)
 
     def work(jobs, claim, progress):
+        assert is_known.wait(20)
         tries.append(claim)
         if len(tries) == 1:
             raise DatabaseFull("full")
         jobs.end(claim, "done", {})
 
     jobs, worker, number = run(work)
+    is_known.set()
     assert finished(jobs, number).state == "done"
     assert (len(tries), tries[-1].job.parameters["deaths"]) == (3, 0)
     assert waits == [("database-full", "database-full")] * 2
     assert worker.waits_for(number) is None
 
 
-def test_a_job_waits_for_another_process_when_this_one_ends(run):
+def test_a_job_waits_for_another_process_when_this_one_ends(run, monkeypatch):
+    monkeypatch.setattr("ararat.webapp.jobs.worker._SECONDS_TO_END", 20.0)
     begun = threading.Event()
 
     def work(jobs, claim, progress):
@@ -279,12 +282,21 @@ def test_a_forked_process_has_a_thread_of_its_own(accounts, add):
             end.wait(20)
         jobs.end(claim, "done", {"pid": os.getpid()})
 
-    # The reports of a long lease do not disturb the fork.
-    jobs = Jobs(accounts, 60)
+    waits = threading.Event()
+
+    class Woken(threading.Event):
+        def wait(self, timeout=None):
+            waits.set()
+            return super().wait(timeout)
+
+    # The reports of a long lease and the thread that looks for jobs do not disturb the fork.
+    jobs = Jobs(accounts, 600)
     worker = Worker(jobs, {"test": work})
+    worker._woken = Woken()
     first = add()
     worker.wake()
     assert begun.wait(20)
+    assert waits.wait(20)
     later = add()
 
     def wake():
