@@ -81,7 +81,8 @@ def import_table(
     Raises :class:`TableError` for a table that cannot be read or has an unknown column. Raises :class:`BindingError`
     with the code ``format-unknown``, ``encoding-unknown``, ``delimiter-unknown`` or ``actor-text``, and OSError if the
     file cannot be read. Raises ValueError for a batch below 1, ReadOnlyBindings and :class:`BindingsUnavailable`.
-    Nothing is written then, except earlier batches. Source: ARK-085, POL-023; decision N-04.
+    Nothing is written then, except earlier batches, and blocks before :class:`BindingsUnavailable`. Source: ARK-085,
+    POL-023; decision N-04.
 
     >>> import io, tempfile
     >>> from ararat.middleware import open_bindings
