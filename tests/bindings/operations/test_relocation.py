@@ -13,6 +13,7 @@ import pytest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.bindings.operations import pace
 from ararat.bindings.operations.relocation import Rewriting, relocate_prefix, set_passthrough
 from ararat.bindings.operations.undo import undo_operation
 from ararat.identifiers import iri_policy
@@ -348,28 +349,33 @@ from ararat.middleware import open_bindings
 from ararat.bindings.operations.relocation import relocate_prefix
 kill = lambda names: names == int(sys.argv[2]) and os.kill(os.getpid(), signal.SIGKILL)
 with open_bindings(sys.argv[1]) as bindings:
-    relocate_prefix(bindings, "old.example", "new.example", progress=kill)
+    relocate_prefix(bindings, "old.example", "new.example", atomic=True, progress=kill)
 """
 
 
-@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(
     ("names", "at"),
     [
         pytest.param(250, 200, id="250 names"),
-        pytest.param(100_000, 99_000, id="100,000 names", marks=[pytest.mark.long, pytest.mark.timeout(600)]),
-        pytest.param(100_000, 100_000, id="before the commit", marks=[pytest.mark.long, pytest.mark.timeout(600)]),
+        pytest.param(100_000, 99_000, id="100,000 names", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
+        pytest.param(100_000, 100_000, id="before the commit", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
-def test_a_killed_relocation_changes_nothing(
-    database: str, open_store: Callable[..., Bindings], tmp_path: Path, names: int, at: int
+def test_a_killed_relocation_in_one_transaction_changes_nothing(
+    database: str,
+    open_store: Callable[..., Bindings],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    names: int,
+    at: int,
 ) -> None:
+    monkeypatch.setattr(pace, "BLOCK", min(pace.BLOCK, names // 5))
     bindings = open_store(database)
     table = tmp_path / "names.csv"
     table.write_text("identifier,target\n" + "".join(f"ark:12345/x{n},{OLD}{n}\n" for n in range(names)))
     import_table(bindings, table)
     with ForkedCode(KILLED, database, str(at)) as process:
-        assert process.wait(300) == -9
+        assert process.wait(1200) == -9
     assert relocate_prefix(bindings, "new.example", "old.example", dry_run=True).names == 0
     assert relocate_prefix(bindings, "old.example", "new.example").counts == {"relocated": names}
 
