@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from .errors import CANNOT_WRITE, NO_INPUT, CommandError
+from .errors import CANNOT_WRITE, NO_INPUT, CommandError, cannot_write
 
 if TYPE_CHECKING:
     from ..identifiers import Match
@@ -129,6 +129,24 @@ def refuse_database(file: str) -> None:
     if start == _SQLITE:
         what = f"cannot write {file}: it is an SQLite database, which would be lost"
         raise CommandError(what, ("Fix", "give the name of another file"), exit_code=CANNOT_WRITE)
+
+
+def require_writable(file: str) -> None:
+    """Raise :class:`~ararat.cli.errors.CommandError` if :func:`replace_file` could not write a file. Call it before the
+    work whose result the file has.
+    """
+    from tempfile import TemporaryFile
+
+    refuse_database(file)
+    path = Path(file)
+    try:
+        if path.is_dir():
+            path.open("wb").close()  # the error of the system
+        if path.is_file() or not path.exists():
+            with TemporaryFile(dir=path.resolve().parent):
+                pass
+    except OSError as error:
+        raise cannot_write(file, error) from None
 
 
 def does_not_exist(path: str) -> bool:

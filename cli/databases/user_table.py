@@ -121,7 +121,7 @@ class UserTable:
         # Before the import, because names that were minted must be written somewhere.
         for file in (output, report_file):
             if file is not None:
-                streams.refuse_database(file)
+                streams.require_writable(file)
         reading = self.reading
         problems: dict[int, RowProblem] = {}
 

@@ -60,10 +60,14 @@ def _fill(command: tuple[str, ...], place: str) -> list[str]:
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_missing_folder_is_named_with_its_remedy(writer: str, site: Path, bound: Callable[..., Result]) -> None:
     Path("file").write_text("not a folder")
+    before = bound("list", "--json").stdout
     result = bound(*_fill(WRITERS[writer], "file/new"), given="ark:12345/doc\n")
     said = unwrapped(result.stderr)
     assert (result.exit_code, "file/new" in said, "Not a directory" in said) == (74, True, True), said
     assert "create the folder, or name a file in another folder" in said
+    assert bound("list", "--json").stdout == before
+    if writer == "the result of a table with keys":
+        assert bound(*_fill(WRITERS[writer], "file/new"), "--dry-run").exit_code == 74
 
 
 @pytest.mark.parametrize("writer", [each for each in WRITERS if WRITERS[each][0] not in ("log", "registry", "import")])
