@@ -374,6 +374,30 @@ def _fast_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """Wait long for a thread, lock, slot or password, because a busy machine can stop each thread for seconds.
+
+    A test of one of these limits sets it. Other processes have the usual ones."""
+    from ararat.bindings.checks import near_names
+    from ararat.bindings.storage.databases import connections, postgresql, sqlite
+    from ararat.bindings.system import thread_slots
+    from ararat.webapp.accounts import passwords
+    from ararat.webapp.accounts.records import attempts
+    from ararat.webapp.management import acting
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (attempts, connections, passwords):
+            patch.setattr(module, "WAIT_SECONDS", 30.0)
+        patch.setattr(sqlite, "BUSY_SECONDS", 30.0)
+        for name in ("CONNECT_SECONDS", "_QUICK_SECONDS"):
+            patch.setattr(postgresql, name, 30)
+        patch.setattr(thread_slots, "PAGE_SECONDS", 30.0)
+        patch.setattr(acting, "BRIEF_SECONDS", 30.0)
+        patch.setattr(near_names, "_SECONDS", 30.0)
+        yield
+
+
 @pytest.fixture
 def few_objects() -> None:
     """Hide older objects from a search among all objects of the process. A process of the tests has millions."""

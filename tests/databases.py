@@ -451,11 +451,13 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def open_store() -> Iterator[Callable[..., Bindings]]:
     """open_store(url_or_path, **options) opens bindings, creates a missing database, and reads it, like a site.
 
-    ``is_read=False`` reads nothing. All bindings are closed at the end of the test."""
+    ``is_read=False`` reads nothing. On a busy machine, PostgreSQL can take seconds for a statement, so the default of
+    ``read_seconds`` is 20. All bindings are closed at the end of the test."""
     opened: list[Bindings] = []
 
     def open_(url_or_path: str | Path, **options: Any) -> Bindings:
         create, is_read = options.pop("create", True), options.pop("is_read", True)
+        options.setdefault("read_seconds", 20.0)
         opened.append(bindings_at(url_or_path, create=create, **options))
         opened[-1].open()
         if is_read and opened[-1].location.startswith("sqlite"):

@@ -19,6 +19,7 @@ from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.versions import VERSION
 from ararat.middleware import import_table, mint
 from tests.forking import ForkedCode
+from tests.waiting import until
 
 NAMES = 100
 
@@ -219,10 +220,10 @@ def test_preloaded_workers_answer_during_writes(wsgi_server, tmp_path: Path) -> 
         thread.start()
     for reader in readers:
         reader.join(40)
+    until(lambda: len(bound) > 10)
     stop.set()
     writer.join(10)
     assert wrong == []
-    assert len(bound) > 10
     workers = server.workers()
     assert len(workers) == 4
     for worker in workers:

@@ -19,6 +19,7 @@ import pytest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.errors import BindingsUnavailable
+from ararat.bindings.storage.protocols import READ_SECONDS
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import import_table, mint
 from tests.ports import free_port
@@ -106,7 +107,7 @@ def test_readers_and_writers_share_sessions(url: str, open_store: Callable[..., 
 
 
 def test_settings_of_readers_do_not_leak(url: str, open_store: Callable[..., Bindings]) -> None:
-    bindings = open_store(url)
+    bindings = open_store(url, read_seconds=READ_SECONDS)
     for _ in range(3):
         with pytest.raises(BindingsUnavailable, match="read-only"):
             cast(DatabaseStore, bindings.store)._readers.rows("DELETE FROM ararat", ())

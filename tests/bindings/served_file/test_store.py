@@ -260,9 +260,11 @@ def test_a_file_is_checked_at_most_once_per_second_and_on_demand(
     monkeypatch.setattr(filestore, "CHECK_SECONDS", 60.0)
     bindings = open_store(file)
     put(file, f"{A},/9,R1,,", f"{B},/2,,,")
+    checks: list[object] = []
+    monkeypatch.setattr(filestore.FileStore, "_check_file", checks.append)
     for _ in range(20):
         assert target(bindings, A) == "/1"
-    assert not any(thread.name == "ararat bindings" for thread in threading.enumerate())
+    assert checks == []
 
 
 def test_a_request_after_a_pause_waits_for_a_changed_file(

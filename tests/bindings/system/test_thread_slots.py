@@ -231,7 +231,9 @@ def test_a_page_without_a_slot_is_refused_in_time(threads, monkeypatch):
 
 def test_the_client_with_most_pages_makes_room_for_another_one(threads):
     held = [threads.pages.take(each) for each in ("192.0.2.1", "192.0.2.1", "b", "b")]
-    first, second = (in_thread(lambda: threads.pages.begin("192.0.2.1")) for _ in range(2))
+    first = in_thread(lambda: threads.pages.begin("192.0.2.1"))
+    until(lambda: len(threads.pages._waiting) == 1)
+    second = in_thread(lambda: threads.pages.begin("192.0.2.1"))
     until(lambda: len(threads.pages._waiting) == 2)
     other = in_thread(lambda: threads.pages.begin("192.0.2.7"))
     with pytest.raises(Busy):

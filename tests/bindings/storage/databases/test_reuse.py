@@ -405,11 +405,11 @@ def test_a_connection_is_not_used_again_after_the_query_of_the_facts_failed(
 
 
 def test_an_interrupted_statement_leaves_no_change(bindings: Bindings, opened: list[sqlite3.Connection]) -> None:
-    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    endless = "WITH RECURSIVE n(x) AS (SELECT interrupt() UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    opened[0].create_function("interrupt", 0, opened[0].interrupt)
 
     def wait(transaction: Transaction) -> None:
         transaction.set_setting("never", "written")
-        threading.Timer(0.1, opened[0].interrupt).start()
         transaction.connection.exec_driver_sql(endless)
 
     with pytest.raises(BindingsUnavailable, match="interrupted"):
