@@ -472,7 +472,7 @@ class Server:
         """Return the standard output and standard error so far."""
         return self.log_file.read_text("utf-8", errors="backslashreplace")
 
-    def ask(self, raw: bytes, timeout: float = 10) -> Answer:
+    def ask(self, raw: bytes, timeout: float = 30) -> Answer:
         """Send these bytes on a new connection, and read one answer."""
         method = raw.split(b" ", 1)[0].decode("latin-1")
         with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
@@ -490,13 +490,13 @@ class Server:
         head = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
         return self.ask("\r\n".join([*head, "", ""]).encode("latin-1"))
 
-    def exchange(self, raw: bytes, timeout: float = 10) -> bytes:
+    def exchange(self, raw: bytes, timeout: float = 30) -> bytes:
         """Send these bytes, and return all received bytes until the server closes the connection."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
             connection.sendall(raw)
             return b"".join(iter(functools.partial(connection.recv, 65536), b""))
 
-    def wait_for(self, pattern: str, times: int = 1, seconds: float = 20) -> str:
+    def wait_for(self, pattern: str, times: int = 1, seconds: float = 40) -> str:
         """Wait until the log contains this pattern a number of times. Return its first group, or fail with the log."""
         deadline = time.monotonic() + seconds
         while len(found := re.findall(pattern, self.log())) < times:
@@ -704,7 +704,7 @@ def serve_ararat(
         command = [Path(sys.executable).with_name("ararat"), "serve", "--host", "127.0.0.1", "--port", "0"]
         server = start_server([*command, *options], environ, folder)
         server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 40
         while True:
             try:
                 assert server.get("/healthz").status == 200, server.log()
