@@ -551,13 +551,13 @@ def fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture(scope="session")
 def run_command(fork_server: ForkServer) -> Callable[..., subprocess.CompletedProcess[bytes]]:
-    """run_command(*command, given=b"", folder=None, seconds=50, **environ) runs a command of Python until its end.
+    """run_command(*command, given=b"", folder=None, seconds=100, **environ) runs a command of Python until its end.
 
     It starts in a process that has already imported the modules (`tests/preloaded.py`).
     """
 
     def run(
-        *command: object, given: bytes = b"", folder: Path | None = None, seconds: float = 50, **environ: str
+        *command: object, given: bytes = b"", folder: Path | None = None, seconds: float = 100, **environ: str
     ) -> subprocess.CompletedProcess[bytes]:
         words = [os.fsdecode(each) if isinstance(each, bytes) else str(each) for each in command]
         assert can_start(words, environ), words
@@ -697,7 +697,8 @@ def wsgi_server(start_server: Callable[..., Server], tmp_path: Path) -> Iterator
 def serve_ararat(
     start_server: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., Server]:
-    """serve_ararat(*options) runs `ararat serve`, by default with the demo, and returns when it answers."""
+    """serve_ararat(*options) runs `ararat serve`, by default with the demo, and returns when it answers and has printed
+    its addresses."""
 
     def serve(*options: str, environ: dict[str, str] | None = None) -> Server:
         folder = tmp_path_factory.mktemp("ararat")
@@ -712,6 +713,7 @@ def serve_ararat(
                 assert time.monotonic() < deadline, server.log()
                 time.sleep(0.02)
             else:
+                server.wait_for(r"Stop +Ctrl-C")
                 return server
 
     return serve

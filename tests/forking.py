@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SECONDS = 50
+SECONDS = 100
 """The time after which a forked process is ended."""
 
 

@@ -51,7 +51,7 @@ def test_a_forked_script_is_like_a_started_one(start_server: Callable[..., Serve
 def test_a_program_for_scripts_is_like_the_command(search_path: str, tmp_path: Path) -> None:
     def run(path: str, script: str) -> tuple[int, str, str]:
         options: dict[str, Any] = {"cwd": tmp_path, "env": os.environ | {"PATH": path}, "capture_output": True}
-        done = subprocess.run(["/bin/sh", "-c", script], text=True, timeout=50, check=False, **options)
+        done = subprocess.run(["/bin/sh", "-c", script], text=True, timeout=100, check=False, **options)
         return done.returncode, done.stdout, done.stderr
 
     usual = search_path.partition(":")[2]

@@ -76,7 +76,7 @@ def run(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
 def test_all_tests_run_and_each_failure_is_reported_with_its_output(
     run: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
-    output, _ = run("--junit-xml=report.xml", "--ignore=test_waits.py").communicate(timeout=50)
+    output, _ = run("--junit-xml=report.xml", "--ignore=test_waits.py").communicate(timeout=100)
     assert "2 failed, 22 passed" in output
     assert "FAILED test_ends.py::test_ends - The process of this test ended with -9" in output
     assert "FAILED test_fails.py::test_hangs - Failed: Timeout" in output
@@ -87,12 +87,12 @@ def test_all_tests_run_and_each_failure_is_reported_with_its_output(
     # The killed process could not stop its server.
     assert [len(list(tmp_path.glob(f"*.{state}"))) for state in ("started", "stopped")] == [1, 2]
 
-    output, _ = run("--last-failed", "--ignore=test_waits.py").communicate(timeout=50)
+    output, _ = run("--last-failed", "--ignore=test_waits.py").communicate(timeout=100)
     assert "2 failed in" in output
 
 
 def test_a_run_ends_at_the_first_failure_if_asked(run: Callable[..., subprocess.Popen[str]]) -> None:
-    output, _ = run("-x", "test_fails.py", "test_waits.py").communicate(timeout=50)
+    output, _ = run("-x", "test_fails.py", "test_waits.py").communicate(timeout=100)
     assert "stopping after 1 failures" in output
 
 
@@ -104,6 +104,6 @@ def test_an_interrupt_stops_the_servers_of_all_workers(
     process = run("test_waits.py", "test_passes.py")
     until((tmp_path / "waits").exists)
     process.send_signal(number)
-    output, _ = process.communicate(timeout=50)
+    output, _ = process.communicate(timeout=100)
     assert "KeyboardInterrupt" in output
     assert list(tmp_path.glob("*.started")) == []

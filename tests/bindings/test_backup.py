@@ -40,7 +40,7 @@ def run(heading: str, environ: dict[str, str], folder: Path, path: str) -> str:
         cwd=folder,
         env=environ,
         check=True,
-        timeout=50,
+        timeout=100,
         capture_output=True,
         text=True,
     ).stdout
@@ -165,7 +165,7 @@ def test_archived_segments_restore_each_name_acknowledged_before_their_end(
             written[name] = segment
     newer = tmp_path / "newer.csv"
     ararat = [sys.executable, "-m", "ararat"]
-    subprocess.run([*ararat, "export", "--database", url, newer], check=True, capture_output=True, timeout=50)
+    subprocess.run([*ararat, "export", "--database", url, newer], check=True, capture_output=True, timeout=100)
     archiving.signal_all(signal.SIGKILL)
     shutil.rmtree(folder / "data")
     last = max(path.name for path in (folder / "archive" / "wal").iterdir() if re.fullmatch("[0-9A-F]{24}", path.name))
@@ -182,14 +182,14 @@ def test_archived_segments_restore_each_name_acknowledged_before_their_end(
     until(lambda: not _is_recovering(url))
     record_property("seconds", round(time.monotonic() - started, 2))
     environ = os.environ | {"ARARAT_DATABASE": url, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    subprocess.run(["sh", "-euc", verify], env=environ, check=True, timeout=50, capture_output=True)
+    subprocess.run(["sh", "-euc", verify], env=environ, check=True, timeout=100, capture_output=True)
     lost = {name for name in written if restored.lookup(name) is None}
     assert lost <= after
     record_property("names", f"{len(written)}, archived {len(before)}, lost {len(lost)}")
 
     # What was published after the last segment is not given to another resource.
     command = [*ararat, "recover", "--database", url, "--from", newer]
-    assert subprocess.run(command, check=False, timeout=50, capture_output=True).returncode == (1 if lost else 0)
+    assert subprocess.run(command, check=False, timeout=100, capture_output=True).returncode == (1 if lost else 0)
     again = mint(restored, "12345/x5", length=4, digits=True, check=False, sequential=True, count=20)
     assert not written.keys() & {*again}
     for name in lost:

@@ -161,7 +161,7 @@ def test_a_second_worker_gets_the_same_names(database: str, bindings: Bindings) 
         assert worker.stdin is not None
         worker.stdin.write("\n")
         worker.stdin.flush()
-    answers = [worker.communicate(timeout=50)[0] for worker in workers]
+    answers = [worker.communicate(timeout=100)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0]
     assert answers[0] == answers[1]
     assert bindings.count().number == 10

@@ -121,7 +121,7 @@ def test_a_kill_at_any_time_loses_no_acknowledged_change(
     run_command: Callable[..., Any], tmp_path: Path, rounds: int, lines: int
 ) -> None:
     command = [sys.executable, "-W", "error", "-c", KILLING, tmp_path / "bindings.sqlite", rounds, lines]
-    ran = run_command(*command, seconds=50 if rounds == 10 else 1700)
+    ran = run_command(*command, seconds=100 if rounds == 10 else 1700)
     assert (ran.stdout, ran.stderr) == (b"acknowledged\n", b"")
 
 
@@ -181,7 +181,7 @@ def test_a_kill_at_any_time_leaves_a_whole_copy_or_none(
     run_command: Callable[..., Any], tmp_path: Path, rounds: int, lines: int
 ) -> None:
     command = [sys.executable, "-W", "error", "-c", COPYING, tmp_path, rounds, lines]
-    ran = run_command(*command, seconds=50 if rounds == 8 else 1700)
+    ran = run_command(*command, seconds=100 if rounds == 8 else 1700)
     assert ran.stderr == b""
     assert ran.stdout == b"some\n" or rounds == 8
 
@@ -394,7 +394,7 @@ def test_reads_work_and_writes_fail_on_a_full_disk(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     file = tmp_path / "bindings.sqlite"
     with ForkedCode(FULL, str(file), stderr=subprocess.PIPE) as process:
-        printed, errors = process.communicate(timeout=50)
+        printed, errors = process.communicate(timeout=100)
     assert errors == ""
     assert printed.startswith(f"sqlite:///{file}: ")
     assert state(file)[0]

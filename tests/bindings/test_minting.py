@@ -277,6 +277,6 @@ def test_two_processes_never_mint_the_same_name(database: str, bindings: Binding
         process.stdin.write("\n")
         process.stdin.flush()
     for process in processes:
-        names += process.communicate(timeout=50)[0].split()
+        names += process.communicate(timeout=100)[0].split()
         assert process.returncode == 0
     assert len(names) == len(set(names)) == 400

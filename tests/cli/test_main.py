@@ -94,7 +94,7 @@ def ararat() -> Callable[..., Result]:
 
 def process(*arguments: str | bytes, given: bytes = b"", **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run the command as a separate process."""
-    return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=50, check=False, **options)
+    return subprocess.run([ARARAT, *arguments], input=given, capture_output=True, timeout=100, check=False, **options)
 
 
 VERSIONS = f"ararat {__version__} (schema {VERSION})\n"

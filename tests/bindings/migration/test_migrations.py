@@ -239,7 +239,7 @@ def test_the_second_of_two_concurrent_migrations_waits(old: str) -> None:
         assert process.stdin is not None
         process.stdin.write("\n")
         process.stdin.flush()
-    said = sorted(process.communicate(timeout=50)[0].strip() for process in processes)
+    said = sorted(process.communicate(timeout=100)[0].strip() for process in processes)
     assert said == [f"{VERSION - 1} {VERSION}", f"{VERSION} {VERSION}"]
 
 

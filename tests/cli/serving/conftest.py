@@ -16,7 +16,7 @@ def read_events() -> Callable[[Any, str], Iterator[str]]:
     def read(server: Any, target: str) -> Iterator[str]:
         request = f"GET {target} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nConnection: close\r\n\r\n"
         address = ("127.0.0.1", server.port)
-        with socket.create_connection(address, 10) as connection, connection.makefile("rb") as stream:
+        with socket.create_connection(address, 30) as connection, connection.makefile("rb") as stream:
             connection.sendall(request.encode())
             for line in stream:
                 if line.startswith(b"event: "):

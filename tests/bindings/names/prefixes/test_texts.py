@@ -69,7 +69,7 @@ bindings.close()
 @pytest.mark.long  # The next test asks the interfaces for each text that is declared.
 def test_a_further_text_is_one_entry(tmp_path: Path) -> None:
     run = [sys.executable, "-c", PROGRAM, str(tmp_path / "bindings.sqlite")]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=50)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

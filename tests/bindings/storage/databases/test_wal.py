@@ -277,7 +277,7 @@ def test_backup_is_restored_by_the_commands_of_the_documentation(
     change(served)
     if number == 0:
         served.close()
-    subprocess.run(["/bin/sh", "-euc", commands], cwd=tmp_path, check=True, timeout=50)
+    subprocess.run(["/bin/sh", "-euc", commands], cwd=tmp_path, check=True, timeout=100)
     time.sleep(FRESH_SECONDS)
     restored = open_store(file) if number == 0 else served
     assert [target(restored, name) for name in NAMES] == [f"/first/{name}" for name in NAMES]
