@@ -20,7 +20,7 @@ from ...bindings.names.naming import Name
 from ..accounts.model import AccountError
 from ..management import Missing, NewName, Stale, new_names, reading
 from ..management.acting import change_name
-from ..management.permissions import require_reader
+from ..management.permissions import require_reader, shown_after_change
 from . import anvl_body, elements
 from .answers import EzidAnswer, EzidRequest, Failed, bad_request
 from .configuration import ezid
@@ -72,7 +72,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
             # Another request has created the identifier since then.
             return _update(known, asked.subject, statement)
         raise bad_request("identifier already exists, cannot create") from None
-    return _saved(saved, 201)
+    return _saved(known, saved, 201)
 
 
 def update(asked: EzidRequest) -> EzidAnswer:
@@ -90,7 +90,7 @@ def delete(asked: EzidRequest) -> EzidAnswer:
         if error.code != "delete-public":
             raise
         raise bad_request("identifier status does not support deletion") from None
-    return _saved(saved)
+    return _saved(known, saved)
 
 
 def mint(asked: EzidRequest) -> EzidAnswer:
@@ -107,7 +107,7 @@ def mint(asked: EzidRequest) -> EzidAnswer:
         if error.code != "shoulder-unknown":
             raise
         raise bad_request("no such shoulder") from None
-    return _saved(saved, 201)
+    return _saved(known, saved, 201)
 
 
 def _update(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
@@ -122,18 +122,19 @@ def _update(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
     fields = statement.fields(key, ezid().prefix, passthrough=passthrough)
     request = partial(changes.patch, fields=fields, relocate=True)
     saved = _change(known, "change", identifier, request)
-    return _saved(saved)
+    return _saved(known, saved)
 
 
 def _change(known: Caller, operation: str, name: str, request: Callable[[Name], NameChange]) -> ChangeResult:
     return change_name(ezid().accounts, known, operation, name, request)
 
 
-def _saved(saved: ChangeResult, status: int = 200) -> EzidAnswer:
+def _saved(known: Caller, saved: ChangeResult, status: int = 200) -> EzidAnswer:
     """Return the answer with a changed identifier. Clients take all of its line as the identifier, so that warnings are
     in the header field Warning.
     """
-    found = [*personal_data.of_binding(saved.after), *saved.warnings]
+    is_shown = shown_after_change(known, saved, ezid().accounts.bindings)
+    found = [*personal_data.of_binding(saved.after), *saved.warnings] if is_shown else []
     texts = (f"{each.message} ({each.code})" for each in found[:_MOST_WARNINGS])
     # A warning can quote a text of the client, and servers refuse a field with characters outside Latin-1.
     encoded = (text.encode("ascii", "backslashreplace").decode("ascii") for text in texts)

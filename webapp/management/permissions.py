@@ -13,6 +13,7 @@ from ..accounts.model import ROLE_LABELS
 from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
+    from ...bindings.changes import ChangeResult
     from ...bindings.collection import Bindings
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
@@ -85,6 +86,13 @@ def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> boo
     if caller is not None and caller.may("read"):
         return True
     return binding.is_live and public_answer(binding, bindings.source.holds(), bindings.now()).hold is None
+
+
+def shown_after_change(caller: Caller, saved: ChangeResult, bindings: Bindings) -> bool:
+    """Return whether the answer to a change can have the values of its name, and warn of them. A token without the
+    right to read sees a new reserved name, but not a recorded one.
+    """
+    return saved.is_new or shown_to(caller, saved.after, bindings)
 
 
 def without_values(caller: Caller | None, error: BindingError, bindings: Bindings) -> BindingError:

@@ -103,6 +103,16 @@ def test_a_token_that_cannot_read_gives_a_reserved_identifier_its_target(
     assert client.view(name).elements["_target"] == "https://example.org/1"
 
 
+def test_a_token_that_cannot_read_is_not_warned_of_values_that_are_recorded(service: Service, curator: Person) -> None:
+    token = service.accounts.tokens.create(curator.name, "test", rights=["mint", "describe"])[1]
+    client, values = EzidClient(service.base, curator.name, token), {"erc.what": "jane@example.org"}
+    name = curator.client.mint(curator.shoulder, {"_status": "reserved", **values}).identifier
+    for who, is_warned in ((curator.client, True), (client, False)):
+        answer = who.update(name, {"erc.when": "1901"})
+        assert (answer.line, "personal-data" in (answer.fields["Warning"] or "")) == (f"success: {name}", is_warned)
+    assert "personal-data" in client.mint(curator.shoulder, {"_status": "reserved", **values}).fields["Warning"]
+
+
 def test_a_token_that_cannot_read_views_only_public_identifiers(service: Service, curator: Person) -> None:
     token = service.accounts.tokens.create(curator.name, "test", rights=["mint", "bind"])[1]
     public, reserved = (curator.client.mint(curator.shoulder, {"_status": each}) for each in ("public", "reserved"))
