@@ -457,14 +457,16 @@ class TableRows(Source[Summary]):
             self._note(_COUNTERS[outcome], row, outcome, before, change.after)
             for code, message in row.notes if self._warns else ():
                 self._note_warning(row, code, message)
-            if change.outcome in ("bound", "reserved"):
+            # The warnings about a name that is published quote values that the actor may not see.
+            is_seen = before is None or actor.sees(before)
+            if change.outcome in ("bound", "reserved") and is_seen:
                 new.append((place, row, change.after))
                 if self._warns:
                     spelling = "" if row.minted else row.cells["identifier"]
                     named = ComparedName.of(change.after, before, spelling=spelling)
                     # A minted name has no typing error.
                     compared.append((place, row, named._replace(key="") if row.minted else named))
-            elif self._warns and change.outcome in ("relocated", "updated", "claimed"):
+            elif self._warns and change.outcome in ("bound", "relocated", "updated", "claimed"):
                 for warning in new_names.changed_value_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
                 if changed := ComparedName.of_change(before, change.after):

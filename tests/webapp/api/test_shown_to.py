@@ -117,6 +117,18 @@ def test_an_answer_about_a_reserved_name_of_others_is_that_about_an_unknown_one(
             assert not any(secret in found[1] for secret in SECRETS), (title, state)
 
 
+def test_an_import_does_not_warn_of_recorded_values_without_the_right_to_read(
+    limited: Callable[..., Client], bindings: Bindings
+) -> None:
+    texts = {"what": "SECRET secret@secret.example", "availability": "SECRET"}
+    bindings.reserve(OWN, "http://localhost/SECRET", metadata=texts)
+    result = imported(limited("bind", "relocate"), OWN, "target,status\n{},http://localhost/new,live").json["result"]
+    assert (result["counts"], [each["code"] for each in result["warned"]]) == ({"published": 1}, ["target-local"])
+    result = imported(limited("bind"), OWN, "status\n{},live").json["result"]
+    assert (result["counts"], result["warned"]) == ({"published": 1}, [])
+    assert len(imported(limited("read", "bind"), OWN, "status\n{},live").json["result"]["warned"]) == 3
+
+
 def test_a_recorded_name_of_the_account_is_not_shown_without_the_right_to_read(limited: Callable[..., Client]) -> None:
     client = limited("mint", "bind", "relocate", "describe", "withdraw")
     for title in ("show", "patch nothing", "put", "create", "stale delete"):
