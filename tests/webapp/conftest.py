@@ -261,7 +261,8 @@ def slow() -> Iterator[Slow]:
 @pytest.fixture
 def without_beats() -> Callable[[TestResponse], Iterator[bytes]]:
     """without_beats(response) yields the parts of a trace as they come, without the beats of a busy machine."""
-    return lambda response: (part for part in response.iter_encoded() if not part.startswith(b"event: waiting"))
+    beats = b"event: waiting", b": still waiting"
+    return lambda response: (part for part in response.iter_encoded() if not part.startswith(beats))
 
 
 def _redirecting(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:

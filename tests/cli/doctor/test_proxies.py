@@ -116,6 +116,11 @@ def test_a_proxy_that_forwards_only_names_has_no_errors(behind: Callable[..., st
         assert connection.getresponse().status in (200, 403, 404)
 
 
+def first_event(answer: HTTPResponse) -> str:
+    """Return the first event of a trace. On a busy machine, beats can precede it."""
+    return next(event for line in answer if (event := json.loads(line)["event"]) != "waiting")
+
+
 @contextlib.contextmanager
 def asking(front: str, visitor: str, path: str, **fields: str) -> Iterator[HTTPResponse]:
     """Return the answer of the proxy to a client at another loopback address."""
@@ -140,11 +145,11 @@ def test_ararat_serve_distinguishes_clients_behind_a_proxy(
             forged = {"X_Forwarded_For": f"203.0.113.{number}", "X_Forwarded_Proto": "https"}
             answer = running.enter_context(asking(front, "127.0.2.1", trace, **forged))
             # The first hop is sent when it happens: the stream is not buffered.
-            assert json.loads(answer.readline())["event"] == "start"
+            assert first_event(answer) == "start"
         with asking(front, "127.0.2.1", trace, X_Forwarded_For="203.0.113.99") as answer:
             assert (answer.status, json.loads(answer.read())["code"]) == (503, "busy-client")
         with asking(front, "127.0.2.2", trace) as answer:
-            assert json.loads(answer.readline())["event"] == "start"
+            assert first_event(answer) == "start"
     with asking(front, "127.0.2.1", "/ark:12345/mp39n", X_Forwarded_Proto="https") as answer:
         assert (answer.status, answer.getheader("Strict-Transport-Security")) == (302, None)
 

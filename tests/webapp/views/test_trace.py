@@ -115,8 +115,8 @@ def test_keepalive_messages_are_sent_while_a_hop_waits(inspector, slow):
     parts = response.iter_encoded()
     # On a busy machine, a beat can precede each event.
     assert any(b"event: start" in part for part in parts)
-    assert b"event: waiting" in next(parts)
-    assert b"event: waiting" in next(parts)
+    assert any(b"event: waiting" in part for part in parts)
+    assert any(b"event: waiting" in part for part in parts)
     slow.answers.set()
     assert any(b"event: hop" in part for part in parts)
     response.close()
@@ -138,7 +138,7 @@ def test_the_pending_request_is_shown(inspector, page_waits, slow, without_beats
     response = inspector(page_waits).get("/trace", query_string={"q": NAME}, headers=STREAM, buffered=False)
     parts = without_beats(response)
     _, first, hop, second = [next(parts).decode() for _ in range(4)]
-    beat = next(response.iter_encoded()).decode()
+    beat = next(part for part in response.iter_encoded() if part.startswith(b"event: waiting")).decode()
     slow.answers.set()
     assert "Waiting for here.example.org" in first
     assert "No redirects so far" in first
@@ -394,7 +394,7 @@ def test_the_api_returns_one_json_line_per_event(inspector):
     response = inspector().get("/api/trace", query_string={"q": NAME})
     assert response.mimetype == "application/x-ndjson"
     assert response.data.isascii()
-    events = [json.loads(line) for line in response.text.splitlines()]
+    events = [event for event in map(json.loads, response.text.splitlines()) if event["event"] != "waiting"]
     assert [event["event"] for event in events] == ["start", "hop", "hop", "hop", "end"]
     assert events[-1]["url"] == f"{HERE}/page/2"
     assert "Access-Control-Allow-Origin" not in response.headers
