@@ -195,6 +195,16 @@ ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
 """A check of changes: a :class:`PolicyCheck` or :class:`RegisteredNaans`."""
 
 
+def check_by(check: ChangeCheck, before: Binding | None, change: Change, settings: SettingStore) -> Change:
+    """Return a change as a check permits it, also as it is when its name becomes live by a date: no person checks it
+    again then. Raises like ``check``.
+    """
+    if (due := change.after.embargo) is not None:
+        live = check(before, change._replace(after=change.after.at(due)), settings).after
+        change = change._replace(after=replace(change.after, metadata=live.metadata))
+    return check(before, change, settings)
+
+
 class RegisteredNaans:
     """A check for ``Bindings.check_change`` that collects NAANs which are neither registered nor in ``own``, each once.
     With ``strict``, such a name raises :class:`BindingError` (``naan-unregistered``) instead. ``check_change`` is the

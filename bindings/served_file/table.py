@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from ..names import assignment, validation
@@ -22,7 +22,7 @@ from ..names.binding import PLACE, Binding
 from ..names.errors import BindingConflict, BindingError, TableError
 from ..names.fields import Fields
 from ..names.naming import NO_RULES, NamingRules
-from ..names.policy import ChangeCheck, TemporarySettings
+from ..names.policy import ChangeCheck, TemporarySettings, check_by
 from ..names.prefixes import holds
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..storage.protocols import Clock, utc_now
@@ -138,18 +138,18 @@ def read_table(
                             message = f"lines {first} and {row.line} both have {what}; delete one of them"
                             raise BindingError("duplicate-line", message)
                     if isinstance(other, PrefixRow) and (until := other.texts.get("hold_until")):
-                        holds.require_limited(datetime.fromisoformat(until), datetime.now(UTC))
+                        holds.require_limited(datetime.fromisoformat(until), clock())
                     table.others.append(other)
                     continue
                 fields = columns.fields(row.cells, rules)
                 if fields.hold_until is not None:
-                    holds.require_limited(fields.hold_until, datetime.now(UTC))
+                    holds.require_limited(fields.hold_until, clock())
                 if fields.key not in bindings:
                     if check_change is None:
                         bindings.add(fields)
                     else:
                         change = assignment.bind(None, fields, table.changed)
-                        bindings.add(check_change(None, change, memory).after)
+                        bindings.add(check_by(check_change, None, change, memory).after)
                     if fields.hold_until is not None:
                         table.held.append(fields.key)
                     table.lines.append(row.line)

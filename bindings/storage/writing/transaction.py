@@ -22,7 +22,7 @@ from ...names.assignment import Change
 from ...names.binding import Binding, rfc3339
 from ...names.branding.stored import NAME, BrandingVersion, version_of
 from ...names.errors import BindingsUnavailable, Collision, OutcomeUnknown, ReadOnlyBindings
-from ...names.policy import ChangeCheck
+from ...names.policy import ChangeCheck, check_by
 from ...names.prefixes import prefixes
 from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord, PrefixRecords
@@ -314,11 +314,7 @@ class Transaction:
         self.actor.check(before, change)
         if self.check_change is None:
             return change
-        if (due := change.after.embargo) is not None:
-            # No person checks the name again when it becomes live.
-            live = self.check_change(before, change._replace(after=change.after.at(due)), self).after
-            change = change._replace(after=replace(change.after, metadata=live.metadata))
-        return self.check_change(before, change, self)
+        return check_by(self.check_change, before, change, self)
 
     @property
     def permits_all(self) -> bool:

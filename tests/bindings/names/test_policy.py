@@ -147,6 +147,18 @@ def test_a_name_that_a_date_publishes_has_its_availability(governed):
     assert governed.get("ark:21206/1b").metadata == {"erc.persistence": "kept", "erc.availability": "lifetime"}
 
 
+# POL-018
+@pytest.mark.parametrize(("availability", "code"), [("", ""), ("month", "availability-statement")])
+def test_a_name_of_a_file_that_a_date_publishes_follows_the_policy(tmp_path, availability, code):
+    file = tmp_path / "bindings.csv"
+    table = f"identifier,target,persistence,availability,embargo\nark:21206/1b,/x,kept,{availability},2999-01-01\n"
+    file.write_text(table, "utf-8")
+    with open_bindings(file, policy=P) as bindings:
+        assert code in str(bindings.source.refusal or "")
+        if not code:
+            assert bindings.get("ark:21206/1b").metadata["erc.availability"] == "lifetime"
+
+
 # POL-030
 def test_mint_uses_the_shoulders_of_the_policy(database):
     ours = iri_policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -25,6 +26,17 @@ def test_two_rules_with_one_prefix_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="lines 2 and 3 both have a rule for ark:12345/x5") as fault:
         read_table(served_copy.read(path))
     assert (fault.value.code, fault.value.line) == ("duplicate-line", 3)
+
+
+@pytest.mark.parametrize(
+    "line", ["ark:12345/a,/a,,2040-06-01T00:00:00Z,a claim", "ark:12345/x5,,prefix,2040-06-01T00:00:00Z,a claim"]
+)
+def test_a_hold_is_limited_by_the_clock_of_the_bindings(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text(f"identifier,target,kind,hold_until,hold_reason\n{line}\n")
+    read_table(served_copy.read(path), clock=lambda: datetime(2040, 1, 1, tzinfo=UTC))
+    with pytest.raises(TableError, match="hold-until"):
+        read_table(served_copy.read(path), clock=lambda: datetime(2039, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.one_setup
