@@ -193,6 +193,7 @@ class Prefixes:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
+        by.require_granted(key)
         checked = prefixes.check(key, texts)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
@@ -216,6 +217,7 @@ class Prefixes:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
+        by.require_granted(key)
         return self._bindings.run_in_transaction(
             lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name, revision), actor=by
         )
@@ -271,6 +273,7 @@ class Rules:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
+        by.require_granted(key)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
             outcome = set_rule(transaction, key, template, redirect, self._bindings.now(), by.name)
@@ -286,6 +289,7 @@ class Rules:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
+        by.require_granted(key)
         return self._bindings.run_in_transaction(
             lambda transaction: remove_rule(transaction, key, self._bindings.now(), by.name), actor=by
         )

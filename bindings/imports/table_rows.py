@@ -627,6 +627,8 @@ class TableRows(Source[Summary]):
         try:
             if self.table.only_names:
                 raise BindingError("row-only-names")
+            if not isinstance(other_row, Setting):
+                transaction.actor.require_granted(other_row.prefix)
             is_new = record_row(other_row, transaction, self.now, self.who.name)
         except BindingError as error:
             self._refuse(row, error.code, error.message)

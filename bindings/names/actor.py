@@ -23,8 +23,8 @@ _LABEL = Translatable("Actor")
 class Actor:
     """The person or program that makes a change of names, with its permissions. A text is an actor with only this name.
 
-    - ``grants``: the prefixes of the names that it can change; None means all names. Another name raises
-      :class:`BindingError` with the code ``not-granted``.
+    - ``grants``: the prefixes of the names that it can change, with the records and rules of longer prefixes; None
+      means all names. Another one raises :class:`BindingError` with the code ``not-granted``.
     - ``operation``: the word for the audit, such as "bind". None writes no row to the audit.
     - ``account``, ``token``, ``address``: the numbers of both, and the IP address of the client, for the audit.
     - ``max_names``: the maximum number of names of an operation on many names; None means any.

@@ -355,7 +355,14 @@ def test_an_actor_with_grants_changes_only_names_below_them(bindings: Bindings) 
         lambda: mint(bindings, "12345/z7", actor=jane),
         lambda: redact(bindings, "ark:12345/y7g", actor=jane),
         lambda: depart(bindings, "12345/y7", "https://new.example", actor=jane),
+        lambda: bindings.prefixes.set("12345/y7", what="Maps", actor=jane),
+        lambda: bindings.prefixes.remove("12345/y7", actor=jane),
+        lambda: bindings.rules.set("12345/y7", "https://e.example/${pid}", actor=jane),
+        lambda: bindings.rules.remove("12345/y7", actor=jane),
     ]
+    table = "identifier,kind,target,what\nark:12345/y7,rule,https://e.example/${pid},\nark:12345/y7,prefix,,Maps\n"
+    rows = import_table(bindings, io.BytesIO(table.encode()), actor=jane)
+    assert [each.code for each in rows.refused] == ["not-granted", "not-granted"]
     for act in acts:
         with pytest.raises(BindingError) as refused:
             act()
