@@ -91,6 +91,9 @@ def bind(
     """
     if fields.hold_until is not None and (existing is None or existing.hold_until != fields.hold_until):
         holds.require_limited(fields.hold_until, now)
+        # A table can have holds that have ended, and new names whose reason was redacted.
+        if existing is not None and fields.hold_until > now:
+            hold(existing, fields.hold_until, fields.hold_reason or existing.hold_reason or "", now)
     if fields.embargo is not None:
         fields = _with_embargo(existing, fields, now)
     if existing is None:

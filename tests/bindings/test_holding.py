@@ -273,6 +273,24 @@ def test_a_table_states_a_day_and_cannot_hold_for_more_than_a_year(
         assert wrong.value.code == "hold-until"
 
 
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        ("ark:12345/gone,withdrawn,2027-03-01,a claim", "hold-withdrawn"),
+        (f"{NAME},,2027-03-01,", "hold-reason"),
+        (f"{NAME},,2027-03-01,a claim", None),
+        (f"{NAME},,2020-03-01,", None),
+        ("ark:12345/new,withdrawn,2027-03-01,", None),
+    ],
+)
+def test_a_table_holds_a_recorded_name_as_the_other_interfaces_do(store: Bindings, row: str, code: str | None) -> None:
+    store.bind("ark:12345/gone", "/gone")
+    store.withdraw("ark:12345/gone")
+    table = io.BytesIO(f"identifier,status,hold_until,hold_reason\n{row}\n".encode())
+    summary = import_table(store, table)
+    assert ([each.code for each in summary.refused], summary.written) == ([code] if code else [], not code)
+
+
 def test_commands(tmp_path: Path) -> None:
     def run(*arguments: str, code: int = 0) -> str:
         runner = CliRunner(env={"ARARAT_DATABASE": str(tmp_path / "b.sqlite"), "ARARAT_ACTOR": "ada", "COLUMNS": "120"})
