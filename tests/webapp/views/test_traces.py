@@ -171,10 +171,15 @@ def test_a_list_creates_no_elements(client, read_page):
     assert "\u202e" not in page.one("table", "traced").text
 
 
+def results_of(response):
+    """Return the rows of a list. On a busy machine, beats can be between them."""
+    return [row for row in map(json.loads, response.text.splitlines()) if "identifier" in row]
+
+
 def test_the_api_returns_json_lines_or_csv(client):
     lines = client.post("/api/traces", data=THREE)
     assert lines.mimetype == "application/x-ndjson"
-    rows = [json.loads(line) for line in lines.text.splitlines()]
+    rows = results_of(lines)
     table = client.post("/api/traces", data=THREE, headers={"Accept": "text/csv"})
     assert table.mimetype == "text/csv"
     found = [(row["identifier"], row["verdict"]) for row in csv.DictReader(table.text.splitlines())]
@@ -206,8 +211,8 @@ def test_a_trace_does_not_start_a_list(client, site):
 
 def test_other_hosts_are_not_requested_by_default(bound, site):
     alone = create_app(bound({}), prefix=HERE, local={HERE: site}, trace_elsewhere=False).test_client()
-    (line,) = alone.post("/api/traces", data="ark:54321/elsewhere").text.splitlines()
-    assert (json.loads(line)["verdict"], json.loads(line)["code"]) == ("blocked", "not-asked")
+    (row,) = results_of(alone.post("/api/traces", data="ark:54321/elsewhere"))
+    assert (row["verdict"], row["code"]) == ("blocked", "not-asked")
 
 
 def test_a_list_uses_one_slot_and_releases_it_on_disconnect(client, site):
