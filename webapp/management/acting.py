@@ -13,7 +13,7 @@ from ...bindings.checks.new_names import note_warnings
 from ...bindings.names import validation
 from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError, BindingsUnavailable
-from ...bindings.system.concurrency import Busy, Slot
+from ...bindings.system.concurrency import Busy
 from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
@@ -165,7 +165,17 @@ def acting(
             accounts=accounts,
             caller=known,
         )
-        with _slot():
+        try:
+            slot = slots.acquire("changes", brief=BRIEF_SECONDS)
+        except Busy:
+            raise BindingsUnavailable(
+                Translatable.counted(
+                    "%(number)s change waits for the database; try again in some seconds",
+                    "%(number)s changes wait for the database; try again in some seconds",
+                    slots.limit("changes"),
+                )
+            ) from None
+        with slot:
             yield actor
     except BindingsUnavailable:
         raise
@@ -188,19 +198,6 @@ def change_name(
     """
     with acting(accounts, caller, operation, name, warns=True, asked=asked) as actor:
         return accounts.bindings.change([request(name)], actor=actor)[0]
-
-
-def _slot() -> Slot:
-    try:
-        return slots.acquire("changes", brief=BRIEF_SECONDS)
-    except Busy:
-        raise BindingsUnavailable(
-            Translatable.counted(
-                "%(number)s change waits for the database; try again in some seconds",
-                "%(number)s changes wait for the database; try again in some seconds",
-                slots.limit("changes"),
-            )
-        ) from None
 
 
 def record_refusal(accounts: Accounts, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
