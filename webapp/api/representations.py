@@ -15,7 +15,7 @@ from ..config import url
 from ..jobs.exports import expires
 from ..jobs.model import WAITS, Job
 from ..jobs.uploads import IMPORT, PREVIEW
-from ..management.permissions import known_to, shown_after_change, shown_to
+from ..management.permissions import known_to, shown_to
 
 if TYPE_CHECKING:
     from ...bindings.collection import Bindings
@@ -46,10 +46,10 @@ def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dic
 
 def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[str, Any]:
     """Return the JSON of a name that was created or changed. ``warnings``, also about personal data, is omitted
-    without any, and so are values that the caller does not see (:func:`.shown_after_change`).
+    without any, and so are values that the caller does not see (:func:`.shown_to`).
     """
     binding = saved.after
-    if not shown_after_change(caller, saved, bindings):
+    if not (saved.is_new or shown_to(caller, binding, bindings)):
         return of_shown(caller, binding, bindings)
     warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *saved.warnings)]
     return binding.as_listed() | ({"warnings": warnings} if warnings else {})

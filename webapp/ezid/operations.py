@@ -20,7 +20,7 @@ from ...bindings.names.naming import Name
 from ..accounts.model import AccountError
 from ..management import Missing, NewName, Stale, new_names, reading
 from ..management.acting import change_name
-from ..management.permissions import require_reader, shown_after_change
+from ..management.permissions import require_reader, shown_to
 from . import anvl_body, elements
 from .answers import EzidAnswer, EzidRequest, Failed, bad_request
 from .configuration import ezid
@@ -133,7 +133,7 @@ def _saved(known: Caller, saved: ChangeResult, status: int = 200) -> EzidAnswer:
     """Return the answer with a changed identifier. Clients take all of its line as the identifier, so that warnings are
     in the header field Warning.
     """
-    is_shown = shown_after_change(known, saved, ezid().accounts.bindings)
+    is_shown = saved.is_new or shown_to(known, saved.after, ezid().accounts.bindings)
     found = [*personal_data.of_binding(saved.after), *saved.warnings] if is_shown else []
     texts = (f"{each.message} ({each.code})" for each in found[:_MOST_WARNINGS])
     # A warning can quote a text of the client, and servers refuse a field with characters outside Latin-1.

@@ -13,7 +13,6 @@ from ..accounts.model import ROLE_LABELS
 from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
-    from ...bindings.changes import ChangeResult
     from ...bindings.collection import Bindings
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
@@ -81,18 +80,12 @@ def known_to(caller: Caller | None, binding: Binding) -> bool:
 
 def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> bool:
     """Return whether a caller sees the values of a recorded name, such as its target. Each answer about a name asks it.
-    Without the right to read, only live names that are not on hold are shown, as the resolver shows them.
+    Without the right to read, only live names that are not on hold are shown, as the resolver shows them. An answer to
+    a change also shows a name that is new.
     """
     if caller is not None and caller.may("read"):
         return True
     return binding.is_live and public_answer(binding, bindings.source.holds(), bindings.now()).hold is None
-
-
-def shown_after_change(caller: Caller, saved: ChangeResult, bindings: Bindings) -> bool:
-    """Return whether the answer to a change can have the values of its name, and warn of them. A token without the
-    right to read sees a new reserved name, but not a recorded one.
-    """
-    return saved.is_new or shown_to(caller, saved.after, bindings)
 
 
 def without_values(caller: Caller | None, error: BindingError, bindings: Bindings) -> BindingError:
