@@ -58,18 +58,24 @@ class _Missing(NullTranslations):
 
 def strict(tag: str) -> NullTranslations:
     """Return the translations of the pages, in which a missing message is an error."""
-    found = catalogues.load(translation.__package__ or "", tag)
+    found, public = _catalogues(tag)
     if tag != "en":
+        found.add_fallback(public)
         found.add_fallback(_Missing())
     return found
+
+
+def _catalogues(tag: str) -> list[NullTranslations]:
+    """Return the catalogues of the desk and of the public pages, some messages of which the desk shares."""
+    return [catalogues.load(each.__package__ or "", tag) for each in (translation, catalogues)]
 
 
 def english_of(tag: str) -> set[str]:
     """Return the messages without placeholders that are different in a language."""
     catalogue: dict[Any, str] = {}
-    found = catalogues.load(translation.__package__ or "", tag)
-    if isinstance(found, GNUTranslations):
-        catalogue = found._catalog  # type: ignore[attr-defined]
+    for found in reversed(_catalogues(tag)):
+        if isinstance(found, GNUTranslations):
+            catalogue |= found._catalog  # type: ignore[attr-defined]
     same = {text for text in catalogue.values() if isinstance(text, str)}
     return {
         message for message, text in catalogue.items() if isinstance(message, str) and message and text != message
