@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -36,6 +35,7 @@ from ararat.net import link_header, retry_after, uri, url
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.ezid import anvl_body, download_request
+from tests.growth import growth
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(24 * 3600)]
 
@@ -283,21 +283,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield Site(bindings, resolver, app.test_client(), secret, app.test_client(), session)
 
 
-def _seconds(door: Callable[[Site, str], object], site: Site, text: str) -> float:
-    begin = time.process_time()
-    try:
-        door(site, text)
-    except Exception as error:
-        if isinstance(error, AttributeError | NameError | TypeError):
-            raise  # the door is written wrongly
-    return time.process_time() - begin
-
-
 @pytest.mark.parametrize("name", DOORS)
 def test_the_time_of_a_door_grows_as_its_text(site: Site, name: str) -> None:
     length, door = DOORS[name]
+
+    def passes(text: str) -> None:
+        try:
+            door(site, text)
+        except Exception as error:
+            if isinstance(error, AttributeError | NameError | TypeError):
+                raise  # the door is written wrongly
+
     for unit in _UNITS:
         once, twice = (unit * (number // len(unit)) for number in (length // 2, length))
-        if _seconds(door, site, twice) > _SLOWEST:
-            first, second = (min(_seconds(door, site, text) for _ in range(3)) for text in (once, twice))
-            assert second < _SLOWEST or second < 3 * first, f"{unit!r}: {first:.3f} s, {second:.3f} s"
+        assert (unit, growth(passes, once, twice, _SLOWEST)) == (unit, None)

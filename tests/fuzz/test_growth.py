@@ -7,13 +7,13 @@ a text is compared with that of its first half.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests import patterns
+from tests.growth import growth
 from tests.regular_expressions import Automaton
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(24 * 3600)]
@@ -29,12 +29,6 @@ _UNITS = (
 )
 _ENDS = ("", "\x00", "b\x00", "\ud800")
 _SLOWEST = 0.05  # seconds of the processor
-
-
-def _seconds(function: Any, text: Any) -> float:
-    begin = time.process_time()
-    function(text)
-    return time.process_time() - begin
 
 
 def _texts(pattern: re.Pattern[Any], method: str, length: int) -> Iterator[tuple[Any, Any]]:
@@ -77,6 +71,4 @@ def test_the_time_of_a_pattern_grows_as_its_text(use: patterns.Use) -> None:
     assert door is not None
     function = _of_caller(use.pattern, use.method)
     for once, twice in _texts(use.pattern, use.method, min(patterns.LIMITS[door], LONGEST)):
-        if _seconds(function, twice) > _SLOWEST:
-            first, second = (min(_seconds(function, text) for _ in range(3)) for text in (once, twice))
-            assert second < _SLOWEST or second < 3 * first, f"{twice[:40]!r}: {first:.3f} s, {second:.3f} s"
+        assert (twice[:40], growth(function, once, twice, _SLOWEST)) == (twice[:40], None)
