@@ -188,7 +188,7 @@ def test_run_again_sends_new_requests_within_the_rate_limit(inspector, others):
 def test_a_host_above_the_rate_limit_is_not_requested_and_the_hop_explains_it(inspector, others):
     client = inspector(leaving, trace_elsewhere=True, host_rate=2)
     for host in "ab":
-        client.get(f"/api/trace?q={NAME}-{host}&resolver=https://r.example")
+        client.get(f"/api/trace?q={NAME}-{host}&resolver=https://r.example").get_data()
     failed = client.get(f"/api/trace?q={NAME}-c&resolver=https://r.example")
     *_, hop, end = (event for event in map(json.loads, failed.text.splitlines()) if event["event"] != "waiting")
     assert (failed.status_code, hop["failure"]["code"], end["code"]) == (200, "too-often", "too-often")

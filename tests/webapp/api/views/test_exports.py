@@ -158,11 +158,12 @@ def test_an_account_has_at_most_two_unfinished_exports(reader, client_of, app, m
 def test_an_import_waits_for_one_block_of_the_exports_and_checks_of_another_account(
     curator, administrator, app, monkeypatch
 ):
-    gate, blocks, ends = threading.Event(), [], []
+    began, gate, blocks, ends = threading.Event(), threading.Event(), [], []
     jobs, worker = imports_of(app).jobs, imports_of(app).worker
     finish = jobs.finish
 
     def pass_on():
+        began.set()
         gate.wait(20)
         blocks.append(1)
         turns.pass_on()
@@ -179,6 +180,7 @@ def test_an_import_waits_for_one_block_of_the_exports_and_checks_of_another_acco
     check = {"operation": {"action": "edit", "fields": {"listed": False}}, "selection": {}}
     answers = [administrator("POST", "/changes", check).status_code for _ in range(10)]
     assert answers == [*[202] * 8, *[429] * 2]
+    assert began.wait(20)
     sent = curator("POST", "/imports", b"identifier,target\nark:12345/x5new,/new\n", Content_Type="text/csv")
     deadline = time.monotonic() + 20
     while not worker._turns._waiting:
