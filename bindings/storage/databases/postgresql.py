@@ -403,9 +403,11 @@ class PostgreSQL:
         return isinstance(error, self._psycopg.errors.UndefinedTable)
 
     def close_writers(self) -> None:
-        """Close the idle connections to PostgreSQL for changes."""
+        """Close the idle connections to PostgreSQL for changes. One in use returns to the same pool, unlike after
+        ``Engine.dispose``, so that a later call closes it.
+        """
         if self._engine is not None:
-            self._engine.dispose()
+            self._engine.pool.dispose()
 
     def turn_to_write(self) -> AbstractContextManager[object]:
         """Return an empty context manager: several connections to PostgreSQL can write at the same time."""

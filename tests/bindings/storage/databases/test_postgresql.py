@@ -221,6 +221,14 @@ def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monk
     assert bindings.relocate(NAME, "/y") == "relocated"
 
 
+def test_a_change_that_ends_after_close_closes_its_connection(bindings: Bindings) -> None:
+    with bindings.store.transaction() as transaction:
+        connection: Any = transaction.connection.connection.dbapi_connection
+        bindings.close()
+        assert not connection.closed
+    assert connection.closed
+
+
 def test_server_messages_do_not_contain_the_user(url: str) -> None:
     with pytest.raises(BindingsUnavailable, match=r'role "\*\*\*" does not exist') as refused:
         open_bindings(url.replace("ararat@", "secretuser:secret@")).lookup(NAME)
