@@ -1,4 +1,4 @@
-"""A load test: a thousand clients with open connections, fifty waiting traces, and names that change all the time.
+"""A load test: a thousand clients with open connections, fifty clients that trace, and names that change all the time.
 
     make long ARGS='-k soak'            ten minutes; SOAK=60 before it: a minute
 
@@ -22,8 +22,13 @@ from typing import Any
 
 import pytest
 
+from ararat.cli.serving.server import THREADS
+
 SECONDS = float(os.environ.get("SOAK", "600"))
 VISITORS, TRACES = 1000, 50
+RUNNING = THREADS // 4
+"""The traces that run at once (ararat.bindings.system.thread_slots). The other clients get 503, and ask again."""
+
 PAUSE = 1.2
 """Seconds between two questions of a visitor: less than the two for which a server keeps a connection that is idle."""
 
@@ -56,10 +61,12 @@ class Visitors:
         await asyncio.gather(*(self._one(number) for number in range(VISITORS)))
 
     async def _one(self, number: int) -> None:
+        # The server limits the connections of one address (CONNECTIONS_EACH).
+        address = f"127.0.3.{number % 200 + 1}"
         await asyncio.sleep(PAUSE * 5 * number / VISITORS)
         while not self._stop.is_set():
             try:
-                reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                reader, writer = await asyncio.open_connection("127.0.0.1", self._port, local_addr=(address, 0))
             except OSError as error:
                 if not self.goodbye:
                     self.got[f"not connected: {type(error).__name__}"] += 1
@@ -254,6 +261,6 @@ def test_memory_and_descriptors_do_not_grow_under_load(
     assert abs(descriptors) < TRACES / 2, report
     assert len(visitors.versions) > 1, report
     assert (code, stopped < 10) == (0, True), report
-    # The other clients were between two traces.
-    assert report["traces told to end"] > TRACES / 2, report
+    # Some clients were between two traces.
+    assert report["traces told to end"] > RUNNING / 2, report
     assert "Traceback" not in server.log()
