@@ -239,4 +239,5 @@ def test_results_are_kept_after_an_interrupt(options, tmp_path, start_server):
     assert "Traceback" not in printed
     done = [json.loads(line)["identifier"] for line in kept.read_text().splitlines()]
     assert 0 < len(done) < 50
-    assert f"{len(done)} traced" in printed
+    # The signal can come between the line of a result in the file and its count.
+    assert any(f"{number} traced" in printed for number in (len(done), len(done) - 1))
