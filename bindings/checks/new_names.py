@@ -284,8 +284,8 @@ def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> l
 def successor_warnings_inside(
     transaction: Transaction, key: str, successor: str | None, fetch: Callable[[list[str]], Mapping[str, Binding]]
 ) -> list[NameWarning]:
-    """Return the warnings of :func:`successor_warnings` in a transaction, with ``fetch`` for bindings. For an actor who
-    cannot read reserved names, there are none: they would tell which names are reserved.
+    """Return the warnings of :func:`successor_warnings` in a transaction, with ``fetch`` for bindings. There are
+    none for an actor without the right to read, because a warning shows which names are reserved.
     """
     if not transaction.actor.reads_reserved:
         return []
